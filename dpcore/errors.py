@@ -26,7 +26,7 @@ from typing import Any
 
 
 class DpcoreError(Exception):
-    """What is wrong (`problem`) and what to do next (`remedy`), as sentences made from two templates.
+    """A problem and a remedy, as sentences made from two templates.
 
     The templates (`problem_template`, `remedy_template`) name their fields in braces, and `details` holds the
     fields. An interface translates the templates and fills them in again.
@@ -50,7 +50,7 @@ class SchemaError(DpcoreError):
 
 
 class LimitError(DpcoreError):
-    """The request is larger than a stated limit; nothing was allocated or read."""
+    """The request is larger than a stated limit. Nothing was allocated or read."""
 
 
 class RowsError(LimitError):
@@ -66,7 +66,7 @@ class BudgetError(DpcoreError):
 
 
 class BudgetExceeded(BudgetError):
-    """The charge is more than what is left; nothing was charged."""
+    """The charge is more than what is left. Nothing was charged."""
 
 
 class BudgetFixed(BudgetError):
@@ -94,11 +94,11 @@ class HierarchyError(DpcoreError):
 
 
 class InfeasibleError(DpcoreError):
-    """No solution meets the demand; the nearest one is named in `details`."""
+    """No solution meets the demand. The nearest one is named in `details`."""
 
 
 def source_changed() -> ReadError:
-    """What is raised when a source is not as it was."""
+    """Return the error of a source that is not as it was."""
     return ReadError(
         "the source was changed since it was opened", remedy="open it again once nobody writes to it"
     )

@@ -8,7 +8,7 @@ from dpcore.errors import ParameterError
 
 
 class Registered:
-    """A base whose direct subclasses are families; every class of a family registers itself by its `kind`.
+    """A base whose direct subclasses are families of classes that register themselves by their `kind`.
 
     A class with a `kind` in its own body is registered when it is defined. One without is abstract, or a
     variant that is read back as its base. The package of a family imports all of its modules, so that the

@@ -1,4 +1,4 @@
-"""Where a function passes 0, by halving: for the few places that must not need scipy."""
+"""Roots by halving, for the few places that must not need scipy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function passes 0, to 2^-60 of the distance between the ends; never below it.
+    """Return where a rising function passes 0, to 2^-60 of the distance between the ends, never below.
 
     The nearer end where it does not pass 0 between them.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Text(str):
-    """A sentence in English that remembers its template and fields; everywhere else it is just a text."""
+    """A sentence in English that remembers its template and fields. Everywhere else it is just a text."""
 
     template: str
     fields: dict[str, Any]

@@ -4,7 +4,6 @@ import streamlit as st
 
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import demands, form, list_view, outcomes, view, work
 from workbench.ui import widgets
@@ -42,10 +41,8 @@ with left:
     if plan is None:
         asked = demands.ask(curator, current)
         method = ask_method()
-        try:
+        with widgets.errors_shown():
             plan = work.plan_of(curator, current, asked, method=method)
-        except DpcoreError as error:
-            widgets.error_box(error)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)
@@ -61,8 +58,7 @@ with left:
 with right:
     if plan is not None:
         view.frontier(curator, current, plan)
-if notice := held.notices.pop("anonymize", None):
-    widgets.error_box(notice)
+widgets.show_notice("anonymize")
 if held.anonymized is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))

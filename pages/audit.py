@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.audit import document, findings, person_view, rows_view, view
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.known_view import known_people
@@ -78,13 +78,11 @@ with st.container(horizontal=True):
     elif st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave(session.TakeColumns(known=tuple(columns), secret=tuple(sensitive)))
         st.switch_page("pages/anonymize.py")
-    st.download_button(
+    file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(curator, found, columns, listed),
         file_name(curator.name, "audit internal", "html"),
-        "text/html",
-        on_click="ignore",
-        icon=":material/print:",
+        icon="print",
     )
 person_view.one_person(curator, columns, sensitive)
 rows_view.each_row(curator, columns, [name for name in roles if name not in columns])

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError, RowsError
-from workbench import session
+from dpcore.errors import RowsError
 from workbench.evaluate import (
     columns_view,
     counts_view,
@@ -20,7 +19,7 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.form import Candidate
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
@@ -31,7 +30,6 @@ curator = widgets.need_curator(
         "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
     )
 )
-held = session.session()
 
 
 def _file(name: str, candidate: Candidate) -> str:
@@ -52,13 +50,11 @@ def judge(candidate: Candidate) -> None:
         return
     judged = view.judged(curator, candidate, found)
     view.overview(candidate, found, judged)
-    st.download_button(
+    file_view.download(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, judged),
         _file(curator.name, candidate),
-        "text/html",
-        on_click="ignore",
-        icon=":material/visibility_lock:",
+        icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
@@ -68,9 +64,7 @@ def judge(candidate: Candidate) -> None:
         _("Learning"): learning_view.learning,
         _("Disclosure"): disclosure_view.disclosure,
     }
-    tab = st.segmented_control(
-        _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
-    )
+    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
@@ -78,18 +72,12 @@ def judge(candidate: Candidate) -> None:
 
 
 widgets.internal_badge()
-if notice := held.notices.pop("evaluate", None):
-    widgets.error_box(notice)
+widgets.show_notice("evaluate")
 candidate: Candidate | None = None
-try:
+with widgets.errors_shown():
     candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
-except DpcoreError as error:
-    widgets.error_box(error)
 counts_view.show(curator, candidate)
-with st.expander(_("Compare methods before you spend"), key="open-methods"):
-    try:
-        methods_view.compare_methods()
-    except DpcoreError as error:
-        widgets.error_box(error)
+with st.expander(_("Compare methods before you spend"), key="open-methods"), widgets.errors_shown():
+    methods_view.compare_methods()

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from workbench.records import lines, opened_view, people_view
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -95,18 +94,11 @@ else:
 st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
-    st.download_button(
-        _("Export the ledger (JSON)"),
-        lines.export(data_set),
-        file_name(data_set.name, "ledger", "json"),
-        "application/json",
-        on_click="ignore",
-        icon=":material/download:",
+    file_view.download(
+        _("Export the ledger (JSON)"), lines.export(data_set), file_name(data_set.name, "ledger", "json")
     )
 people_view.show(data_set.id)
 if verify:
-    try:
+    with widgets.errors_shown():
         data_set.verify()
         st.success(_("All {lines} lines are as they were written.").format(lines=len(data_set.lines())))
-    except DpcoreError as error:
-        widgets.error_box(error)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.records import link_form, links_view
 from workbench.store.surveys import links_work
@@ -12,18 +11,17 @@ from workbench.ui.language import _
 st.title(_("Show it to somebody"))
 data_set = widgets.need_data_set(
     _(
-        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on a "
-        "page of its own: without an account, and without ever coming near the rows."
+        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, "
+        "on one page: without an account, and without access to the rows."
     )
 )
 held = session.session()
 if not links_work.is_set():
     st.info(_("Links need the server: this app was started without the part that answers them."))
-if notice := held.notices.pop("links", None):
-    widgets.error_box(notice)
+widgets.show_notice("links")
 if (made := session.own(link_form.LinksState).made) is not None:
     links_view.made(*made)
-try:
+with widgets.errors_shown():
     mine = session.ledger().is_mine(data_set.id)
     chosen = link_form.choose(data_set) if mine else None
     if chosen is not None:
@@ -34,5 +32,3 @@ try:
         with right:
             links_view.preview(chosen, draft)
     links_view.listed(data_set, mine=mine)
-except DpcoreError as error:
-    widgets.error_box(error)

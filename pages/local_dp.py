@@ -50,10 +50,8 @@ def read_answers() -> None:
         _("A survey made here"): view.collected,
         _("A file of reports"): view.uploaded,
     }
-    way = st.segmented_control(
-        _("Where the answers are"), list(ways), default=next(iter(ways)), required=True, key="local-source"
-    )
-    ways[way]()
+    titles = dict(zip(ways, ways, strict=True))
+    ways[widgets.choose(_("Where the answers are"), titles, key="local-source")]()
 
 
 parts = {
@@ -61,15 +59,7 @@ parts = {
     _("Answer"): see_answer,
     _("Read the answers"): read_answers,
 }
-part = st.segmented_control(
-    _("What do you want to do?"),
-    list(parts),
-    default=next(iter(parts)),
-    required=True,
-    key="local-part",
-    label_visibility="collapsed",
-)
-try:
+titles = dict(zip(parts, parts, strict=True))
+part = widgets.choose(_("What do you want to do?"), titles, key="local-part", label_visibility="collapsed")
+with widgets.errors_shown():
     parts[part]()
-except DpcoreError as error:
-    widgets.error_box(error)

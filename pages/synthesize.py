@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.synthesize import form, preview_view, runs, view
 from workbench.ui import data_sets_view, epsilon_view, widgets
@@ -37,11 +36,9 @@ def plan(curator: Curator) -> None:
         if recipe is None:
             st.info(_("Choose at least one column."))
         else:
-            try:
+            with widgets.errors_shown():
                 loss = epsilon_view.loss(curator, epsilon)
                 preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key))
-            except DpcoreError as error:
-                widgets.error_box(error)
 
 
 if held.running is not None and held.shown is None:

@@ -18,7 +18,8 @@ def choose_table() -> None:
         st.button(
             _("Back to {name}").format(name=plain(held.data_set.name)),
             icon=":material/arrow_back:",
-            on_click=opening.stay,
+            on_click=opening.choose_table,
+            args=(False,),
         )
     if held.declaring is not None and held.data_set is not None:
         st.title(_("Declare {name} anew").format(name=plain(held.data_set.name)))
@@ -50,7 +51,7 @@ def choose_table() -> None:
             "at most 50 MB, 2,000,000 rows, 1,000 columns"
         ),
         type=data_sets_view.ENDINGS,
-        key=session.uploader().key,
+        key=session.file_field(opening.NOTICE).key,
         on_change=opening.take_upload,
     )
     st.caption(
@@ -77,15 +78,15 @@ def describe(draft: Draft) -> None:
     with st.container(horizontal=True):
         if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
             st.switch_page("pages/audit.py")
-        st.button(_("Choose another table"), on_click=opening.drop_draft)
-    with st.expander(_("Look at the first rows (private)")):
+        st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
+    with st.expander(_("Show the first rows (private)")):
         widgets.internal_badge()
         widgets.show_rows(draft.frame.head(20))
     with st.expander(_("Declare it by a codebook that was saved earlier")):
         file_view.file_uploader(
             _("A codebook, as JSON"),
             type=["json"],
-            key=session.codebook_field().key,
+            key=session.file_field(opening.CODEBOOK).key,
             on_change=opening.take_codebook,
         )
 
@@ -93,7 +94,7 @@ def describe(draft: Draft) -> None:
 steward = person.is_steward()
 if steward:
     opening.take_wanted_sample()
-notice = held.notices.get("upload")
+notice = held.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
 if held.draft is not None:
@@ -112,7 +113,7 @@ if held.draft is not None:
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
 elif held.data_set is not None and not held.choosing and notice is None:
-    ways_view.next_steps(held.data_set, steward=steward)
+    ways_view.show(held.data_set, steward=steward)
 elif steward:
     choose_table()
 else:

@@ -192,8 +192,8 @@ def gone_page() -> str:
     return _notice(
         _("This link does not work"),
         _(
-            "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
-            "new one."
+            "It was answered already, has expired, was closed, or never existed. Ask the sender "
+            "for a new one."
         ),
     )
 
@@ -202,7 +202,10 @@ def busy_page() -> str:
     """The page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
-        _("The server is too busy, or too many people in your network ask it. The link stays as it is."),
+        _(
+            "The server is too busy, or there are too many requests from your network. The link "
+            "is still valid."
+        ),
     )
 
 

@@ -175,9 +175,9 @@ def gone_page() -> str:
     return _notice(
         _("This link does not work"),
         _(
-            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
-            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
-            "for a new one."
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was "
+            "sent to you as somebody who signs in here, sign in first and open it again. Else "
+            "ask the sender for a new one."
         ),
     )
 
@@ -193,7 +193,7 @@ def busy_page() -> str:
 def large_page() -> str:
     """The page of a file that is too large."""
     return _notice(
-        _("This file is too large for a link"), _("Ask whoever sent the link for the file itself.")
+        _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )
 
 

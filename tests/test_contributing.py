@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 
 KINDS = ("column", "source", "evaluation", "page", "language")
 BLOCK = re.compile(r"^( *)```\w+\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

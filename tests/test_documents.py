@@ -13,8 +13,9 @@ import pytest
 
 import dpcore
 from dpcore.accounting.events import Mechanism
-from tests.architecture.house import ROOT
-from tests.architecture.test_floors import FLOORS
+from tests.architecture.modules import ROOT
+from tests.architecture.test_layers import LAYERS, LINES
+from tests.architecture.test_rules import WORKBENCH
 from workbench.ui.glossary import GLOSSARY
 
 DOCS = ROOT / "docs"
@@ -67,45 +68,56 @@ def test_the_readme_names_the_folders() -> None:
     assert named == folders(ROOT)
 
 
-def tree() -> set[str]:
+def tree() -> list[str]:
     """The paths that the tree of the architecture page names."""
     block = re.search(r"## The tree\n\n```\n(.*?)```", text_of("architecture.md"), re.DOTALL)
     assert block
-    paths, above = set(), [""]
+    paths, above = [], [""]
     for line in block[1].splitlines():
         name = line.split()[0]
         depth = (len(line) - len(line.lstrip())) // 2
         above = [*above[: depth + 1], above[depth] + name]
-        paths.add(above[-1])
+        paths.append(above[-1])
     return paths
 
 
-def test_the_tree_of_the_house_is_true() -> None:
-    """A map with rooms that are gone, or without those that are new, leads astray."""
-    rooms = {
+def test_the_tree_is_true() -> None:
+    """A map with folders that are gone or there twice, or without those that are new, leads astray."""
+    there = {
         f"{path.parent.relative_to(ROOT).as_posix()}/" for path in (ROOT / "dpcore").rglob("__init__.py")
     }
-    rooms |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(ROOT)
-    rooms |= {f"share/{name}" for name in folders(ROOT / "share")} | {"docs/decisions/", "app.py"}
-    rooms |= {
+    there |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(ROOT)
+    there |= {f"share/{name}" for name in folders(ROOT / "share")} | {"docs/decisions/", "app.py"}
+    there |= {
         path.relative_to(ROOT).as_posix()
         for top in ("dpcore", "workbench")
         for path in (ROOT / top).glob("*.py")
         if path.stem != "__init__"
     }
-    assert tree() == rooms
+    assert sorted(tree()) == sorted(there)
 
 
-def test_the_floors_are_those_that_are_checked() -> None:
-    """The page would promise other floors than the test keeps."""
-    table = text_of("architecture.md").partition("## Floors")[2].partition("\n\n1. ")[0]
-    named = {
-        name: int(cells[0])
+def test_the_layers_are_those_that_are_checked() -> None:
+    """The page would promise other layers than the test keeps."""
+    table = text_of("architecture.md").partition("## Layers")[2].partition("\n\n1. ")[0]
+    named = [
+        (name, int(cells[0]))
         for cells in rows(table)
         if cells[0].isdigit()
         for name in re.findall(r"`([\w.]+)`", cells[1])
-    }
-    assert named == FLOORS
+    ]
+    assert sorted(named) == sorted(LAYERS.items())
+
+
+def test_the_rules_are_those_that_are_checked() -> None:
+    """The page would give another order of packages, or other sizes, than the tests keep."""
+    page = text_of("architecture.md")
+    order = re.search(r"^4\. In `workbench`: (.*?), then the packages of pages", page, re.MULTILINE)
+    assert order
+    assert re.findall(r"`(\w+)`", order[1]) == list(WORKBENCH)
+    sizes = re.search(r"A module has at most (\d+) lines, a page (\d+), `app\.py` (\d+)", page)
+    assert sizes
+    assert list(map(int, sizes.groups())) == list(LINES.values())
 
 
 def test_the_glossary_is_the_one_of_the_pages() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dpcore
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 
 WITHOUT_THE_APP = """
 import sys

@@ -12,7 +12,7 @@ import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.registry import Registered
 from dpcore.schema import Column
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 
 READ = """
 import sys

@@ -18,7 +18,6 @@ from dpcore.engines.tuples.distinct import Tupling, too_many
 from dpcore.engines.tuples.holders import Holders, Holding
 from dpcore.engines.work import (
     Assigning,
-    Checking,
     Counting,
     Digesting,
     Groups,
@@ -115,14 +114,14 @@ class Engine(ABC):
 
     @abstractmethod
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of the source, for their owner; few more are read."""
+        """Return up to `rows` rows in the order of the source, for their owner. Few more are read."""
 
     def _all_rows(self) -> int:
         return sum(rows * people for rows, people in self._people.items())
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        """The result over the rows that are counted, or over all rows; at least one batch is worked on."""
+        """Return the result over the rows that are counted, or over all rows, of at least one batch."""
 
     def counts(
         self,
@@ -134,6 +133,7 @@ class Engine(ABC):
         """Return exact counts over each clique, int64, of all rows or of those of one part.
 
         Args:
+            cliques: columns of each table of counts.
             part: (column, category): its rows alone.
             groups: by column, the merged cell of each cell, int64; merged before counting.
 
@@ -189,6 +189,7 @@ class Engine(ABC):
             assign: gets the columns that it `reads`, and returns the cell of each row, int64; it must put a
                 row where it belongs whatever the other rows are.
             cells: their number.
+            reads: names of the columns that the rule needs.
         """
         places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
@@ -220,7 +221,7 @@ class Engine(ABC):
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
 
     def counted(self, rows: Microdata) -> Microdata:
-        """Return those of some rows that count: of each person as many as declared."""
+        """Return the rows that count among some rows, of each person as many as declared."""
         return Microdata(counted(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
@@ -245,19 +246,16 @@ class Engine(ABC):
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
         return rows
 
-    def _checking(self) -> Checking:
-        return Checking(reads=self._names)
-
 
 def _merged(domain: Domain, groups: Groups) -> Domain:
-    """The columns, some with merged cells."""
+    """Return the domain with the merged cells of some columns."""
     sizes = dict(zip(domain.names, domain.sizes, strict=True))
     sizes |= {name: int(group.max()) + 1 for name, group in groups.items()}
     return Domain(names=domain.names, sizes=tuple(sizes[name] for name in domain.names))
 
 
 def _several(clique: Clique, domain: Domain) -> Clique:
-    """Its columns with more than one cell: the others are an axis of a table, and no work."""
+    """Return its columns with more than one cell. The others are an axis of a table, and no work."""
     return tuple(name for name in clique if domain.size(name) > 1)
 
 

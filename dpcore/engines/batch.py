@@ -27,9 +27,11 @@ class Batch:
         start: int = 0,
         found: Found | None = None,
     ) -> None:
-        """Make one of the columns that were asked for, in which texts may be categories.
+        """Make a batch of requested columns, in which texts may be categories.
 
         Args:
+            frame: the columns, of all rows.
+            schema: the declared columns.
             kept: the places of the rows that are meant; None for all of them.
             cells: of these rows, by declared column, where they are known.
             start: the number of the first row, where the rows of a source have an order.
@@ -46,12 +48,12 @@ class Batch:
         return len(self._frame if self._kept is None else self._kept)
 
     def column(self, name: str) -> pd.Series:
-        """The values of a column; texts may be categories."""
+        """Return the values of a column, in which texts may be categories."""
         column = self._frame[name]
         return column if self._kept is None else column.iloc[self._kept]
 
     def cells(self, name: str) -> Cells:
-        """The cell of each row in a declared column, in as few bytes as its number of cells needs.
+        """Return the cell of each row in a declared column, in as few bytes as its number of cells needs.
 
         Raises: SchemaError for a value without a cell.
         """
@@ -60,20 +62,20 @@ class Batch:
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Some columns, or all, with texts as texts."""
+        """Return some columns, or all, with texts as texts."""
         return uncoded(self.coded(list(self._frame.columns) if names is None else names))
 
     def coded(self, names: Sequence[str]) -> pd.DataFrame:
-        """Some columns; texts may be categories."""
+        """Return some columns, in which texts may be categories."""
         frame = self._frame[list(names)]
         return frame if self._kept is None else frame.iloc[self._kept]
 
     def digests(self, key: bytes) -> Digests:
-        """Of every row; the batch must hold all columns."""
+        """Return the digest of every row. The batch must hold all columns."""
         return row_digests(self._frame if self._kept is None else self._frame.iloc[self._kept], key)
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
-        """Which rows are in a part."""
+        """Return the places of the rows of a part."""
         if part is None:
             return slice(None)
         return np.asarray(self.cells(part[0]) == self._schema.part_code(*part))

@@ -38,7 +38,7 @@ class CellTable:
         return cls(cells=cells, names=names)
 
     def look(self, column: Column, places: Array, named: Callable[[Array], pd.Series]) -> Cells:
-        """The cell of each number, -1 for a missing value. Raises: SchemaError.
+        """Return the cell of each number, -1 for a missing value. Raises: SchemaError.
 
         Args: named: the values of some distinct numbers.
         """
@@ -64,17 +64,17 @@ Found = dict[str, CellTable]
 
 
 def cell_type(column: Column) -> np.dtype[Any]:
-    """The smallest type that holds the cells of a column."""
+    """Return the smallest type that holds the cells of a column."""
     return np.min_scalar_type(max(1, column.size) - 1)
 
 
 def cell_of_missing(column: Column) -> int:
-    """The cell of a missing value. Raises: SchemaError where it has none."""
+    """Return the cell of a missing value. Raises: SchemaError where it has none."""
     return int(column.encode(pd.Series([None], dtype=object))[0])
 
 
 def cells_of(column: Column, values: pd.Series, found: Found | None = None) -> Cells:
-    """The cell of each value, in as few bytes as their number needs.
+    """Return the cell of each value, in as few bytes as their number needs.
 
     Args: found: what was looked at before; more is put in.
     Raises: SchemaError for a value without a cell.
@@ -101,7 +101,7 @@ def _of_names(column: Column, places: Array, names: pd.Series, found: Found) -> 
 
 
 def _of_numbers(column: Column, values: pd.Series, found: Found) -> Cells | None:
-    """The cells of whole numbers, some perhaps missing; None where they lie too far apart."""
+    """Return the cells of whole numbers, some perhaps missing, or None where they lie too far apart."""
     dtype: Any = values.dtype
     kind = np.dtype(dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype)
     numbers = values.dropna().to_numpy(kind)

@@ -54,7 +54,7 @@ class _Streamed(Connection):
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
-        """Return the reader of a source: here DuckDB."""
+        """Return the reader of a source, here DuckDB."""
         fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
         return DuckDBReader(DuckDBSource(**fields))
 
@@ -151,7 +151,7 @@ def engine_of(
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-    """Return up to `rows` rows in the order of the source, for their owner: a part, and no random one.
+    """Return up to `rows` rows in the order of the source, for their owner. They are no random sample.
 
     Args:
         source: where the table lies.
@@ -164,7 +164,7 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
 
 
 def _spark_table(source: Source) -> object:
-    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables.
+    """Return a DataFrame of the Spark of this process, which takes its settings from its own files.
 
     Raises: as `check_described`.
     """

@@ -1,4 +1,4 @@
-"""Which tables are counted, so that all that are asked for follow from them: few passes over the rows."""
+"""Joint tables: few are counted in few passes, and all requested ones follow from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpcore.schema.domain import Clique, Domain
 
 
 def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
-    """For each clique, one that holds all its columns and is counted in its place: many share one.
+    """Return for each clique one that holds all its columns and is counted in its place. Many share one.
 
     To put a row into a cell of a table costs about the same whatever the table, up to a size. So tables grow
     greedily: the widest clique that is left takes in the column with which most others are inside, for its
@@ -45,7 +45,7 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
 
 
 def passes(tables: Sequence[Clique], domain: Domain, most: int) -> list[list[Clique]]:
-    """The tables in groups of at most so many cells together; one that is larger is alone."""
+    """Group tables so that those of a group have at most `most` cells. One that is larger is alone."""
     found: list[list[Clique]] = []
     cells = 0
     for table in tables:

@@ -25,7 +25,7 @@ class Remembered:
         self._cells = 0
 
     def __call__(self, cliques: Sequence[Clique], *, groups: Groups | None = None) -> list[Counts]:
-        """As the engine. Private."""
+        """Return exact counts as the engine does. Private."""
         merged = groups or {}
         keys = [_key(clique, merged) for clique in cliques]
         new = {key: clique for key, clique in zip(keys, cliques, strict=True) if key not in self._known}

@@ -1,4 +1,4 @@
-"""What engines do with rows: each piece of work takes a batch and gives a result; results add up.
+"""Work that engines do with rows: each takes a batch and gives a result, and results add up.
 
 A result follows from the batch alone, and adding is whole-number arithmetic or the union of sets, so that
 neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
@@ -37,26 +37,35 @@ Publish = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 class Making(Protocol[Made]):
-    """What is made of some rows at a time. It can be sent to another process, with what it holds."""
+    """A result of some rows at a time. It can be sent to another process, with what it holds."""
 
     @property
     def reads(self) -> tuple[str, ...] | None:
         """The columns it needs; None for all."""
 
     def of(self, batch: Batch) -> Made:
-        """What some rows give. Private."""
+        """Return the result of some rows. Private."""
 
 
 class Work(Making[Result], Protocol[Result]):
     """One question to all rows, whose answers for some of them add up."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """The answer for both; the first one may be changed."""
+        """Return the answer for both. The first one may be changed."""
+
+
+class Added(Generic[Result]):
+    """Work whose results are numbers, arrays or counters."""
+
+    def add(self, one: Result, other: Result) -> Result:
+        """Return the sum of two results. The first one may be changed."""
+        one += other  # type: ignore[operator]
+        return one
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting:
-    """Exact counts of each clique, int64: the cells of all tables in one array, one table after the other."""
+class Counting(Added[Integers]):
+    """Exact counts of each clique, int64, the cells of one table after the other in one array."""
 
     domain: Domain
     cliques: Sequence[Clique]
@@ -72,7 +81,7 @@ class Counting:
         return self.into(self.whole((), ()), batch)
 
     def into(self, total: Integers, batch: Batch) -> Integers:
-        """The total, with the rows of a batch put into it."""
+        """Return the total with the rows of a batch added."""
         chosen = batch.part(self.part)
         rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
         cells = {name: self._merged(name, batch.cells(name)[chosen]) for name in self.reads}
@@ -92,12 +101,8 @@ class Counting:
             yield clique, total[begin:end]
             begin = end
 
-    def add(self, one: Integers, other: Integers) -> Integers:
-        one += other
-        return one
-
     def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
-        """The result that is 0 but at some places."""
+        """Return the result that is 0 but at some places."""
         return _filled((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
     def _merged(self, name: str, cells: Cells) -> Cells:
@@ -108,7 +113,7 @@ class Counting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summing:
+class Summing(Added[Integers]):
     """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows."""
 
     domain: Domain
@@ -133,17 +138,13 @@ class Summing:
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
-    def add(self, one: Integers, other: Integers) -> Integers:
-        one += other
-        return one
-
     def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
-        """The result that is 0 but at some places, counted through."""
+        """Return the result that is 0 but at some flat places."""
         return _filled((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Texts:
+class Texts(Added[Counter[str]]):
     """Exact number of rows of every text of a column, missing ones left out."""
 
     column: str
@@ -157,17 +158,13 @@ class Texts:
         counts = as_text(batch.column(self.column))[batch.part(self.part)].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
-    def add(self, one: Counter[str], other: Counter[str]) -> Counter[str]:
-        one.update(other)
-        return one
-
     def whole(self, keys: Sequence[str], numbers: Sequence[int]) -> Counter[str]:
-        """The result for some texts."""
+        """Return the result for some texts."""
         return Counter(dict(zip(keys, numbers, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assigning:
+class Assigning(Added[Integers]):
     """Exact number of rows that a public rule puts into each cell, int64."""
 
     assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]]
@@ -186,12 +183,8 @@ class Assigning:
             )
         return np.bincount(places, minlength=self.number)
 
-    def add(self, one: Integers, other: Integers) -> Integers:
-        one += other
-        return one
-
     def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
-        """The result that is 0 but at some places."""
+        """Return the result that is 0 but at some places."""
         return _filled((self.number,), keys, numbers)
 
 
@@ -200,37 +193,26 @@ Keyed = Counting | Summing | Texts | Assigning
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checking:
-    """How many rows there are, once every value has a cell."""
+class Checking(Added[int]):
+    """The number of rows, once every value has a cell.
+
+    Attributes:
+        coded: takes the cells, if any.
+    """
 
     reads: tuple[str, ...]
+    coded: Coded | None = None
 
     def of(self, batch: Batch) -> int:
+        if self.coded is not None:
+            self.coded.take(batch)
         for name in self.reads:
             batch.cells(name)
         return len(batch)
 
-    def add(self, one: int, other: int) -> int:
-        return one + other
-
 
 @dataclass(frozen=True, kw_only=True)
-class Coding:
-    """As checking, and keeps the cells."""
-
-    reads: tuple[str, ...]
-    coded: Coded
-
-    def of(self, batch: Batch) -> int:
-        self.coded.take(batch)
-        return len(batch)
-
-    def add(self, one: int, other: int) -> int:
-        return one + other
-
-
-@dataclass(frozen=True, kw_only=True)
-class Digesting:
+class Digesting(Added[int]):
     """The sum over all rows that the fingerprint is made of."""
 
     key: bytes = field(repr=False)
@@ -239,13 +221,10 @@ class Digesting:
     def of(self, batch: Batch) -> int:
         return digests_sum(batch.digests(self.key), self.key)
 
-    def add(self, one: int, other: int) -> int:
-        return one + other
-
 
 @dataclass(frozen=True, kw_only=True)
 class Publishing:
-    """What is published of the rows."""
+    """The published form of the rows."""
 
     publish: Publish
     reads: None = None
@@ -255,8 +234,8 @@ class Publishing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Handing(Generic[Result]):
-    """Hands over what is made of the rows, which does not fit together; how many rows were read."""
+class Handing(Added[int], Generic[Result]):
+    """Work that hands over results of rows, which do not fit together, and counts the rows."""
 
     work: Making[Result]
     take: Callable[[Result], None]
@@ -269,12 +248,9 @@ class Handing(Generic[Result]):
         self.take(self.work.of(batch))
         return len(batch)
 
-    def add(self, one: int, other: int) -> int:
-        return one + other
-
 
 def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int) -> npt.NDArray[np.integer]:
-    """The cell of each row in the table over the clique, counted through, in as few bytes as it needs."""
+    """Return the flat cell of each row in the table over the clique, in as few bytes as it needs."""
     if not clique:
         return np.zeros(rows, dtype=np.uint8)
     kind = np.min_scalar_type(min(domain.cells(clique), 2**31))  # one type that counting takes, up to 32 bits
@@ -286,7 +262,7 @@ def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int)
 
 
 def _put(table: Integers, places: npt.NDArray[np.integer]) -> None:
-    """Add each row to its cell of a flat table; one that is large is not made anew for some rows."""
+    """Add each row to its cell of a flat table. A large one is not made anew for some rows."""
     if len(table) > _SMALL:
         np.add.at(table, places, 1)
     else:
@@ -294,7 +270,7 @@ def _put(table: Integers, places: npt.NDArray[np.integer]) -> None:
 
 
 def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
-    """The answer for the rows so far, if any, and those of a batch."""
+    """Return the answer for the rows so far, if any, and those of a batch."""
     if total is None:
         return work.of(batch)
     put: Callable[[Result, Batch], Result] | None = getattr(work, "into", None)
@@ -302,7 +278,7 @@ def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
 
 
 def spread(result: Integers | Counter[str]) -> tuple[Any, Any]:
-    """What a result of keyed work is 0 but for: keys, and the number of each."""
+    """Return the keys of a result that are not 0, and the number of each."""
     if isinstance(result, Counter):
         return list(result), list(result.values())
     flat = result.ravel()
@@ -318,5 +294,5 @@ def _filled(shape: tuple[int, ...], places: Sequence[int], numbers: Sequence[int
 
 
 def needs_cells(work: object) -> bool:
-    """Whether work looks at nothing of the rows that count but their cells, which an engine may have kept."""
+    """Return whether work needs only the cells of the rows that count, which an engine may have kept."""
     return isinstance(work, Counting | Summing)

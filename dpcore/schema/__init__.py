@@ -1,4 +1,4 @@
-"""What is publicly known about a table, and who is protected."""
+"""Public facts about a table, and the people who are protected."""
 
 from dpcore.schema.column import Boolean, Categorical, Column, Outside
 from dpcore.schema.date import Date

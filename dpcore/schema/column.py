@@ -30,7 +30,7 @@ MAX_COLUMN_CELLS = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Outside:
-    """How much of a private column falls outside its declaration: for its owner's eyes only.
+    """Counts of values outside the declaration of a private column, for its owner only.
 
     All are counts of rows. `clipped` rows move to the nearest bound, `other` rows go to the cell
     "other", `missing` rows to the cell for missing. `refused` rows have no cell to go to.
@@ -44,7 +44,7 @@ class Outside:
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Registered, ABC):
-    """What every kind of column has in common.
+    """A column with its public facts, the base of every kind.
 
     Attributes:
         name: as in the table's header.
@@ -108,16 +108,16 @@ class Column(Registered, ABC):
         return codes
 
     def check(self, values: pd.Series) -> Outside:
-        """How many rows fall outside the declaration. Private: show it to the owner of the table only."""
+        """Count the rows outside the declaration. Private, for the owner of the table only."""
         return self._encode(self._joined(values))[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
-        """Values for cell numbers; inside an interval along the slope of the cells around it."""
+        """Draw values for cell numbers, inside an interval along the slope of the cells around it."""
         present = codes < self.values_size
         return self._decode(np.where(present, codes, 0), present, rng)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `kind` first, defaults left out, and the reason, which may tell of the data."""
+        """Return plain data, `kind` first, without defaults and the reason, which may reveal the data."""
         fields: dict[str, Any] = {"kind": self.kind}
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
@@ -152,7 +152,7 @@ class Column(Registered, ABC):
         return "declare a cell for missing values, or change the declared kind"
 
     def _joined(self, values: pd.Series) -> pd.Series:
-        """The values with each synonym as what it counts as."""
+        """Replace each synonym by the value that it counts as."""
         if not self.synonyms:
             return values
         firsts, seconds = zip(*self.synonyms, strict=True)
@@ -258,7 +258,7 @@ class Categorical(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class Boolean(Column):
-    """True or false; the texts of both are declared."""
+    """A truth value. The texts of true and false are declared."""
 
     kind: ClassVar[str] = "boolean"
 

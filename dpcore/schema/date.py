@@ -102,7 +102,7 @@ class Date(IntervalColumn):
 
 
 def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """The day of each value: of a text as it is written, of an instant in UTC; NaT for what is none."""
+    """Return the day of each value, of a text as written, of an instant in UTC, NaT for what is none."""
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
     else:
@@ -116,14 +116,14 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
 
 
 def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
-    """Which values are days of the years 1 to 9999, which are all that a calendar here knows."""
+    """Mark the values that are days of the years 1 to 9999, which are all that a calendar here knows."""
     days = days_in(values)
     first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
     return np.asarray(~np.isnat(days) & (days >= first) & (days <= last))
 
 
 def has_days(values: pd.Series) -> bool:
-    """Whether every value is such a day."""
+    """Return whether every value is such a day."""
     return bool(are_days(values).all())
 
 

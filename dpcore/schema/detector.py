@@ -1,4 +1,4 @@
-"""What a column holds of people: names, numbers, contact data, dates, by its values and its name.
+"""Identifiers in columns: names, numbers, contact data and dates, by values and by the column's name.
 
 The one place that tells them, for schemas, audits and anonymization alike, in several languages and scripts.
 A column is of a kind when most of its distinct values are valid. Kinds with a check digit convince by
@@ -32,7 +32,7 @@ _CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class Detection:
-    """What a column holds.
+    """A kind of identifier that a column holds.
 
     Attributes:
         kind: a word such as "e-mail".
@@ -46,7 +46,7 @@ class Detection:
 
 
 def detect(name: str, values: Sequence[str]) -> Detection | None:
-    """The kind of a column, from its name and its distinct values; None where nothing is recognized."""
+    """Detect the kind of a column from its name and its distinct values, None where it has none."""
     looked_at = [text.strip() for text in values[:: len(values) // LOOKED_AT + 1]]
     words = name_words(name)
     for kind in _KINDS:
@@ -61,7 +61,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
 
 
 def may_be_id(name: str) -> bool:
-    """Whether the name of a column says that it may name people, or number them."""
+    """Return whether the name of a column says that it may name people, or number them."""
     words = name_words(name)
     return re.search(rf"\b({_ID_WORDS})\b", words) is not None or any(
         _fits(kind, words) for kind in _KINDS if kind.name in ("name of a person", "personal number")
@@ -69,19 +69,19 @@ def may_be_id(name: str) -> bool:
 
 
 def name_words(name: str) -> str:
-    """A column's name as lower-case words: `PatientName`, `patient_name` and `patient.name` read alike."""
+    """Return a column's name in lower case, the same for `PatientName`, `patient_name`, `patient.name`."""
     apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])
     return re.sub(r"[\W_]+", " ", apart).lower()
 
 
-def _fits(kind: Kind, words: str) -> bool:
+def _fits(kind: IdentifierKind, words: str) -> bool:
     if kind.other_words and re.search(rf"\b({kind.other_words})\b", words):
         return False
     return not kind.words or re.search(rf"\b({kind.words})\b", words) is not None
 
 
 def _has_check_digit(*modules: str) -> Callable[[str], object]:
-    """Valid for one of these modules of python-stdnum."""
+    """Return a check that accepts what one of these modules of python-stdnum does."""
 
     def valid(text: str) -> bool:
         found = (importlib.import_module(f"stdnum.{module}") for module in modules)
@@ -110,8 +110,8 @@ def _is_payment_card(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of identifier; where `words` are given, the column's name must hold one of them."""
+class IdentifierKind:
+    """A kind of identifier. Where `words` are given, the column's name must hold one of them."""
 
     name: str
     valid: Callable[[str], object]
@@ -139,23 +139,23 @@ _MISTAKABLE = (
 _ID_WORDS = r"user|subject|household|haushalt|no|nr|num|number|nummer|key|code|ref|\w*id"
 
 _KINDS = (
-    Kind("e-mail", _shape(r"[^\s@]+@[^\s@]+\.[a-z]{2,}")),
-    Kind("URL", _shape(r"(https?|ftp)://\S+", r"www\.\S+\.\S+")),
-    Kind("IP address", _shape(rf"({_OCTET}\.){{3}}{_OCTET}", r"(?=.*::|(.*:){7})[0-9a-f:]{2,39}")),
-    Kind("IBAN", _has_check_digit("iban"), _CHECKED),
-    Kind("Italian codice fiscale", _has_check_digit("it.codicefiscale"), _CHECKED),
-    Kind("Chinese resident id", _is_chinese_id, _CHECKED),
-    Kind("French NIR", _has_check_digit("fr.nir"), _CHECKED),
-    Kind("German Steuer-ID", _has_check_digit("de.idnr"), _CHECKED),
-    Kind("Spanish DNI", _has_check_digit("es.dni", "es.nie"), _CHECKED),
-    Kind("Swedish personnummer", _has_check_digit("se.personnummer"), _CHECKED),
-    Kind("payment card number", _is_payment_card, _CHECKED),
-    Kind(
+    IdentifierKind("e-mail", _shape(r"[^\s@]+@[^\s@]+\.[a-z]{2,}")),
+    IdentifierKind("URL", _shape(r"(https?|ftp)://\S+", r"www\.\S+\.\S+")),
+    IdentifierKind("IP address", _shape(rf"({_OCTET}\.){{3}}{_OCTET}", r"(?=.*::|(.*:){7})[0-9a-f:]{2,39}")),
+    IdentifierKind("IBAN", _has_check_digit("iban"), _CHECKED),
+    IdentifierKind("Italian codice fiscale", _has_check_digit("it.codicefiscale"), _CHECKED),
+    IdentifierKind("Chinese resident id", _is_chinese_id, _CHECKED),
+    IdentifierKind("French NIR", _has_check_digit("fr.nir"), _CHECKED),
+    IdentifierKind("German Steuer-ID", _has_check_digit("de.idnr"), _CHECKED),
+    IdentifierKind("Spanish DNI", _has_check_digit("es.dni", "es.nie"), _CHECKED),
+    IdentifierKind("Swedish personnummer", _has_check_digit("se.personnummer"), _CHECKED),
+    IdentifierKind("payment card number", _is_payment_card, _CHECKED),
+    IdentifierKind(
         "UK national insurance number",
         _shape(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]"),
     ),
-    Kind("US social security number", _shape(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}")),
-    Kind(
+    IdentifierKind("US social security number", _shape(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}")),
+    IdentifierKind(
         "date",
         _shape(
             rf"\d{{4}}[-/.]{_MONTH}[-/.]{_DAY}{_TIME}",
@@ -165,22 +165,24 @@ _KINDS = (
             rf"{_MONTH_NAME} {_DAY},? \d{{4}}",
         ),
     ),
-    Kind(
+    IdentifierKind(
         "date",
         _shape(r"(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
         _NAMED,
         words=r"date|birth|birthday|dob|born|admission|discharge|death|\w*datum|\w*geburt\w*|naissance|nacimiento|"
         r"nascita|\w*(日期|生日|出生)\w*",
     ),
-    Kind("phone number", _shape(rf"(\+|00)[1-9]{_DIGIT_GROUPS}", r"(\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}")),
-    Kind(
+    IdentifierKind(
+        "phone number", _shape(rf"(\+|00)[1-9]{_DIGIT_GROUPS}", r"(\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}")
+    ),
+    IdentifierKind(
         "phone number",
         _shape(rf"(?=(\D*\d){{6,15}}\D*$)(\+|00)?(\(\d{{1,5}}\) ?)?{_DIGIT_GROUPS}"),
         _NAMED,
         words=r"phone|telephone|tel|mobile|cell|cellphone|fax|handy\w*|telefon\w*|mobil\w*|tel[eé]fono|portable|m[oó]vil|"
         r"\w*(电话|手机|联系方式)\w*",
     ),
-    Kind(
+    IdentifierKind(
         "postal code",
         _shape(
             r"[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}",  # United Kingdom
@@ -191,7 +193,7 @@ _KINDS = (
         words=r"zip|zipcode|zip code|postal|postal code|post code|postcode|plz|postleitzahl|pin code|cp|cap|"
         r"c[oó]digo postal|\w*(邮编|邮政编码)\w*",
     ),
-    Kind(
+    IdentifierKind(
         "name of a person",
         _shape(r"[^\W\d_][^\d_@/:;]{0,60}"),
         _NAMED,
@@ -199,7 +201,7 @@ _KINDS = (
         r"nombres?|apellidos?|nome|cognome|\w*(姓名|名字|姓氏)\w*",
         other_words=_MISTAKABLE,
     ),
-    Kind(
+    IdentifierKind(
         "name of a person",
         _shape(r"[^\W\d_]+([ '-][^\W\d_]+){1,4}"),
         _NAMED,
@@ -207,14 +209,14 @@ _KINDS = (
         r"paciente|empleado|患者|客户|员工|学生",
         other_words=_MISTAKABLE,
     ),
-    Kind(
+    IdentifierKind(
         "address or place",
         _shape(r".*[^\W\d_].*"),
         _NAMED,
         words=r"address|street|city|town|village|county|adresse|anschrift|\w*strasse|\w*straße|str|rue|calle|indirizzo|"
         r"ort|wohnort|stadt|ville|ciudad|direcci[oó]n|domicilio|\w*(地址|住址|城市)\w*",
     ),
-    Kind(
+    IdentifierKind(
         "personal number",
         _shape(r"(?=.*\d)(?!-?\d*\.\d+$)[\w\-./ ]{1,40}"),  # no number with decimals
         _NAMED,

@@ -45,15 +45,15 @@ class Domain:
             ) from None
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
-        """Size of each axis of the table over `clique`; the empty clique has shape ()."""
+        """Return the size of each axis of the table over `clique`. The empty clique has shape ()."""
         return tuple(self.size(name) for name in clique)
 
     def cells(self, clique: Clique) -> int:
-        """Number of cells of the table over `clique`, as an unbounded integer."""
+        """Return the number of cells of the table over `clique`, as an unbounded integer."""
         return math.prod(self.shape(clique))
 
     def clique(self, columns: Iterable[str]) -> Clique:
-        """`columns` as a checked clique: known names, none twice, in the order given."""
+        """Return `columns` as a checked clique of known names, none twice, in the order given."""
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
             raise ParameterError(
@@ -63,7 +63,7 @@ class Domain:
         return clique
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: `names` and `sizes`."""
+        """Return plain data with `names` and `sizes`."""
         return {"names": list(self.names), "sizes": list(self.sizes)}
 
     @classmethod
@@ -72,5 +72,5 @@ class Domain:
         return cls(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
 
     def project(self, clique: Clique) -> Domain:
-        """The domain of the columns of `clique` alone."""
+        """Return the domain of the columns of `clique` alone."""
         return Domain(names=clique, sizes=self.shape(clique))

@@ -10,15 +10,15 @@ _DISARMED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
 def disarm(text: str) -> str:
-    """The text with an apostrophe in front where it begins like a formula."""
+    """Put an apostrophe in front of a text that begins like a formula."""
     return "'" + text if _FORMULA.match(text) else text
 
 
 def disarm_both_ways(text: str) -> str:
-    """The same for files that are read again: a text that looks disarmed gets one more apostrophe."""
+    """Disarm a text for files that are read again. One that looks disarmed gets one more apostrophe."""
     return "'" + text if _FORMULA.match(text) or _DISARMED.match(text) else text
 
 
 def rearm(text: str) -> str:
-    """What `disarm_both_ways` was given."""
+    """Return the text that `disarm_both_ways` was given."""
     return text[1:] if _DISARMED.match(text) else text

@@ -47,16 +47,16 @@ class IntervalColumn(Column):
     @property
     @abstractmethod
     def edges(self) -> npt.NDArray[np.float64]:
-        """Where each cell begins, and where the last one ends."""
+        """Beginnings of the cells, and the end of the last one."""
 
     @property
     def ends(self) -> npt.NDArray[np.float64]:
-        """Where each cell ends."""
+        """Ends of the cells."""
         return self.edges[1:]
 
     @property
     def single(self) -> npt.NDArray[np.bool_]:
-        """Which cells hold one special value alone."""
+        """Marks of the cells that hold one special value alone."""
         return np.zeros(self.values_size, dtype=np.bool_)
 
     @property
@@ -69,7 +69,7 @@ class IntervalColumn(Column):
         return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
-        """Number of the cell that starts at `bound`; `values_size` for the end of the last one.
+        """Return the cell that starts at `bound`, and `values_size` for the end of the last one.
 
         Raises: ParameterError when no cell starts there.
         """
@@ -93,7 +93,7 @@ class IntervalColumn(Column):
     def _codes(
         self, numbers: npt.NDArray[np.float64], missing: npt.NDArray[np.bool_]
     ) -> tuple[Codes, Outside]:
-        """Cell numbers of numeric values; NaN that is not missing is unreadable."""
+        """Return the cells of numeric values. NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
         if self.unreadable_is_missing:
             missing, unreadable = missing | unreadable, np.zeros_like(missing)
@@ -105,7 +105,7 @@ class IntervalColumn(Column):
         return self._placed(codes, missing, unreadable, int((placed != readable).sum()))
 
     def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
-        """Numbers that lie in the cell of each value: a decimal is compared with bounds in all its digits."""
+        """Return a number in the cell of each value. Decimals are compared in all their digits."""
         if is_exact(values.dtype):
             codes, distinct = pd.factorize(values)
             return np.array([*map(self._float, distinct), np.nan])[codes]
@@ -120,7 +120,7 @@ class IntervalColumn(Column):
         return numbers
 
     def _float(self, number: Decimal) -> float:
-        """The largest float that is not above a decimal, or the next one where that is a special value."""
+        """Return the largest float that is not above a decimal, or the next one where that is special."""
         if number.is_nan():
             return math.nan
         low, is_same = below(number)
@@ -129,7 +129,7 @@ class IntervalColumn(Column):
     def _places(
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> npt.NDArray[np.float64]:
-        """Where each drawn value lies in its cell, in [0, 1): along the slope of the drawn cells."""
+        """Draw the place of each value in its cell, in [0, 1), along the slope of the drawn cells."""
         drawn = np.bincount(codes[present], minlength=self.values_size)
         slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
         return place_in_cells(rng.random(len(codes)), slope[codes])
@@ -137,7 +137,7 @@ class IntervalColumn(Column):
     def _whole_values(
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
-        """A whole number of each cell."""
+        """Draw a whole number of each cell."""
         first, last = self.edges[:-1].astype(np.int64), self.ends.astype(np.int64)
         starts: npt.NDArray[np.int64] = first[codes]
         if (last - first == 1).all():
@@ -297,7 +297,7 @@ class Real(IntervalColumn):
 
     @staticmethod
     def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The next numbers that a float64 holds: where the cell of a single value ends."""
+        """Return the next numbers that a float64 holds, at which the cell of a single value ends."""
         return np.nextafter(values, np.inf)
 
     @property
@@ -353,7 +353,7 @@ class Real(IntervalColumn):
 def _with_special(
     starts: npt.NDArray[np.float64], special: Sequence[float], after: npt.ArrayLike, end: float
 ) -> npt.NDArray[np.float64]:
-    """Edges with cells of their own for special values; those beyond the bounds leave a gap without cells."""
+    """Return edges with cells for special values. Those beyond the bounds leave a gap without cells."""
     low = starts[0]
     following = np.array([edge for edge in np.asarray(after) if low < edge < end], dtype=np.float64)
     last = max([end, *np.asarray(after)])

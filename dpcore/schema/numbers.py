@@ -22,17 +22,20 @@ SPECIAL_ROWS = 10
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
-def column_of_numbers(base: dict[str, Any], numbers: pd.Series, beside: tuple[float, ...]) -> Column:
-    """Propose the cells of a column from its numbers; those `beside` have a cell of their own in any case.
+def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]) -> Column:
+    """Propose the cells of a column from its numbers. Those in `singled_out` get their own cells.
 
-    Args: base: name and what is missing. numbers: float64, without missing ones.
+    Args:
+        base: name and what is missing, as arguments of the column.
+        numbers: float64, without missing ones.
+        singled_out: numbers that get their own cells.
     """
     low, high = float(numbers.min()), float(numbers.max())
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
     name = str(base["name"])
     distinct = numbers.nunique()
-    if beside:
-        return _wide(base, numbers, whole=False, beside=beside)
+    if singled_out:
+        return _wide(base, numbers, whole=False, singled_out=singled_out)
     if whole and _AGE.search(name):
         return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if distinct == 2:
@@ -64,7 +67,7 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, beside: tuple[fl
 
 
 def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
-    """The numbers as classes, in rising order; what is no number is another one."""
+    """Declare the numbers as classes, in rising order, with one more for what is no number."""
     rising = np.sort(numbers.unique())
     categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
     known = {name: fact for name, fact in base.items() if name != "unreadable_is_missing"}
@@ -77,9 +80,11 @@ def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: st
     )
 
 
-def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tuple[float, ...] = ()) -> Column:
+def _wide(
+    base: dict[str, Any], numbers: pd.Series, *, whole: bool, singled_out: tuple[float, ...] = ()
+) -> Column:
     """Cells of one width, or rising ones, with cells of their own for numbers that many share."""
-    special = tuple(sorted({*_special(numbers), *beside}))
+    special = tuple(sorted({*_special(numbers), *singled_out}))
     inner = numbers[~numbers.isin(_far(numbers))]
     low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
@@ -133,14 +138,14 @@ def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tupl
 
 
 def _special(numbers: pd.Series) -> tuple[float, ...]:
-    """Numbers that deserve a cell of their own: those that many rows share, and codes far from all others."""
+    """Return numbers that deserve a cell each, shared by many rows or far from all others."""
     counts = numbers.value_counts()
     many = counts[(counts >= SPECIAL_SHARE * len(numbers)) & (counts >= SPECIAL_ROWS)].index[:MOST_SPECIAL]
     return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
 
 
 def _far(numbers: pd.Series) -> list[float]:
-    """A largest or smallest number, such as 99999, that is further from all others than they are wide."""
+    """Return a largest or smallest number, such as 99999, further from all others than they are wide."""
     values = np.sort(numbers.unique().astype(np.float64))
     if len(values) < 4:
         return []
@@ -153,7 +158,7 @@ def _far(numbers: pd.Series) -> list[float]:
 
 
 def _rising(high: float) -> list[int]:
-    """The series 1, 2, 5, 10, ... of the last three powers of ten, to the first number above `high`."""
+    """Return the series 1, 2, 5, 10, ... of the last three powers of ten, to the first above `high`."""
     last = int(math.log10(high))
     series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
     return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
@@ -165,7 +170,7 @@ def _multiple(times: int, width: float) -> float:
 
 
 def round_width(width: float) -> float:
-    """The next width of the series 1, 2, 5, 10, ...; 1 for next to nothing."""
+    """Return the next width of the series 1, 2, 5, 10, ..., and 1 for next to nothing."""
     if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))

@@ -39,8 +39,20 @@ class Schema:
         columns: the columns that may be released, with distinct names; none where only rows were counted.
         unit: who is protected.
         excluded: columns of the table that are known and never read for a release; for the owner's eyes.
-        declared_by: whose word it is that each row of a connected source comes from one person, where nobody
-            can check it; `Curator.open` takes it from the source.
+        declared_by: who declared that each row of a connected source comes from one person, where that
+            cannot be checked; `Curator.open` takes it from the source.
+
+    >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
+    >>> schema = Schema(
+    ...     columns=(Integer("age", low=0, high=99, bin_width=10), Categorical("sex", categories=("F", "M"))),
+    ...     unit=PrivacyUnit(max_rows=1),
+    ... )
+    >>> schema.domain.sizes
+    (10, 2)
+    >>> schema.column("age").labels[:3]
+    ('0 to 9', '10 to 19', '20 to 29')
+    >>> Schema.from_json(schema.to_json()) == schema
+    True
     """
 
     columns: tuple[Column, ...]
@@ -67,7 +79,7 @@ class Schema:
         )
 
     def column(self, name: str) -> Column:
-        """The declaration of one column."""
+        """Return the declaration of one column."""
         self.domain.size(name)  # refuses an unknown name
         return next(column for column in self.columns if column.name == name)
 
@@ -87,7 +99,7 @@ class Schema:
         return labels.index(category)
 
     def public_part(self, part: Mapping[str, str] | None) -> tuple[str, str] | None:
-        """Check a part of the table that is named as {column: category}.
+        """Check a part of the table, given by a column and a category.
 
         Returns: (column, category); None for the whole table.
         Raises: ParameterError for what is no part; BudgetError where the column's cells are not public.
@@ -109,7 +121,7 @@ class Schema:
         return column, category
 
     def part_on_file(self, part: tuple[str, str]) -> tuple[str, str]:
-        """A part as a ledger keeps it: (column with a digest of its declared cells, category).
+        """Return a part for the ledger, as (column with a digest of its declared cells, category).
 
         Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
         columns do.
@@ -147,7 +159,7 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """As JSON text with a version: what is declared of columns that may be read, and nothing else."""
+        """Return JSON text with a version and the declared columns that may be read, and nothing else."""
         content = {
             "version": SCHEMA_VERSION,
             "unit": self.unit.to_dict(),

@@ -1,4 +1,4 @@
-"""Where values lie inside the cells of a column: along a line whose slope comes from the neighboring cells.
+"""Places of values inside the cells of a column, along a line with the slope of the neighboring cells.
 
 Cells tell how many rows lie in an interval, not where. Drawn evenly, a cell whose rows crowd at one end (as
 incomes do) gets a wrong mean. So the density in a cell is a line through its mean: the slope is that of the
@@ -18,11 +18,12 @@ Floats = npt.NDArray[np.float64]
 def slopes(
     rows: npt.NDArray[np.int64], starts: Floats, ends: Floats, *, alone: npt.NDArray[np.bool_]
 ) -> Floats:
-    """The slope of each cell, in [-2, 2]: the density at its end minus that at its start, over its mean.
+    """Return the slope of each cell in [-2, 2], the change of the density in the cell over its mean.
 
     Args:
         rows: drawn rows of each cell; of a noisy model, so that this is post-processing.
-        starts, ends: bounds of the cells.
+        starts: lower bound of each cell, (cells,).
+        ends: upper bound of each cell, (cells,).
         alone: cells of a single value. They say nothing of their neighbors: beside them, as at both ends of
             the column, only the other side counts.
     """
@@ -39,7 +40,7 @@ def slopes(
 
 
 def place_in_cells(chances: Floats, slope: Floats) -> Floats:
-    """Chances in [0, 1) to places in [0, 1) with density 1 + slope (place - 1/2): the inverse of its sum."""
+    """Map chances in [0, 1) to places in [0, 1) with density 1 + slope (place - 1/2), by its inverse sum."""
     start = 1 - slope / 2
     root = np.sqrt(np.maximum(start**2 + 2 * slope * chances, 0.0))
     places = np.divide(2 * chances, start + root, out=np.zeros_like(chances), where=start + root > 0)

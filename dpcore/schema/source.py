@@ -18,7 +18,7 @@ _MOST_EXACT = 2**53
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Which rows are read: those whose value compares so. A missing value never does.
+    """A condition on the rows that are read. A missing value never meets it.
 
     Attributes:
         comparison: one of =, !=, <, <=, >, >=.
@@ -45,7 +45,7 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """Columns of another table: each row gets those of the one row there whose key has the same text, if any.
+    """Columns of another table, for each row from the one row there whose key has the same text, if any.
 
     Attributes:
         table: the other table.
@@ -66,7 +66,7 @@ class Join:
 
 
 class SourceKind(Registered):
-    """A kind of place where tables lie, by what its sources can say; `dpcore.engines` opens each.
+    """A kind of place where tables lie, by what its sources can say. `dpcore.engines` opens each.
 
     Attributes:
         title: its name for people.
@@ -84,7 +84,7 @@ class SourceKind(Registered):
 
     @classmethod
     def base(cls, source: Source) -> str:
-        """Return the first table of a data base; empty for files and queries."""
+        """Return the first table of a data base, empty for files and queries."""
         return source.table
 
 

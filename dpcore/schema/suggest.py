@@ -36,16 +36,27 @@ _PERSON = re.compile(
 _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
 
-def suggest_schema(frame: pd.DataFrame, *, told: Callable[[float], None] = lambda share: None) -> Schema:
+def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = lambda share: None) -> Schema:
     """Propose kinds, bounds, categories and the privacy unit from a look at the data.
 
     Every column carries its reason; every fact that could change with one person's rows is marked in
     `from_data`, also that a column was left out, because facts that follow the data reveal it. What comes
     from convention alone, such as ages from 0 to 119, is not. Confirm or replace each of them.
 
-    Args: told: hears the share of the columns that are done.
+    Args:
+        frame: the table, one row per record of a person.
+        on_share: called with the share of the columns that are done, from 0 to 1.
 
     Raises: SchemaError when no column can be released.
+
+    >>> import pandas as pd
+    >>> schema = suggest_schema(pd.DataFrame({"age": [17, 20, 99], "sex": ["F", "M", "M"]}))
+    >>> [(column.name, column.kind, column.reason) for column in schema.columns]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [('age', 'integer', 'whole numbers, and the name says age: 0 to 119'),
+     ('sex', 'categorical', 'a text with few different values')]
+    >>> schema.from_data["sex"]
+    ('categories', 'other', 'kind', 'missing', 'missing_tokens')
     """
     duplicated = frame.columns[frame.columns.duplicated()]
     if len(duplicated):
@@ -58,7 +69,7 @@ def suggest_schema(frame: pd.DataFrame, *, told: Callable[[float], None] = lambd
     columns: list[Column] = []
     excluded: list[Excluded] = []
     for place, name in enumerate(frame.columns):
-        told(place / len(frame.columns))
+        on_share(place / len(frame.columns))
         suggestion = (
             Excluded(name=str(name), reason="it names the person whom a row is about")
             if str(name) == unit.id_column
@@ -156,7 +167,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
 
 
 def _days(present: pd.Series) -> pd.Series:
-    """The values that are written as days."""
+    """Return the values that are written as days."""
     if pd.api.types.is_numeric_dtype(present.dtype):
         return present[:0]
     texts = as_text(present)
@@ -166,12 +177,12 @@ def _days(present: pd.Series) -> pd.Series:
 
 
 def _unreadable(read: pd.Series, present: pd.Series) -> dict[str, bool]:
-    """What is to become of the values that are not of the kind of most."""
+    """Return the facts that count values as missing which are not of the kind of most."""
     return {"missing": True, "unreadable_is_missing": True} if len(read) < len(present) else {}
 
 
 def _numbers(present: pd.Series) -> tuple[pd.Series, dict[str, float]]:
-    """The numbers of a column, and what its censored texts such as "<0.5" count as: half of 0.5.
+    """Return the numbers of a column, and the number that each censored text counts as.
 
     Codes such as the zip 01234 are texts, not numbers; a column with one has none.
     """
@@ -192,7 +203,7 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, dict[str, float]]:
 
 
 def _of_numbers(base: dict[str, Any], numbers: pd.Series, censored: dict[str, float]) -> Column:
-    """A column of numbers, in which each censored text counts as a number with a cell of its own."""
+    """Declare a column of numbers, in which each censored text counts as a number with its own cell."""
     column = column_of_numbers(base, numbers, tuple(censored.values()))
     if not censored:
         return column
@@ -201,7 +212,7 @@ def _of_numbers(base: dict[str, Any], numbers: pd.Series, censored: dict[str, fl
 
 
 def _is_running(numbers: pd.Series) -> bool:
-    """Whether the rows are numbered 0, 1, 2, ... or 1, 2, 3, ..., in any order."""
+    """Return whether the rows are numbered 0, 1, 2, ... or 1, 2, 3, ..., in any order."""
     count, first = len(numbers), numbers.min()
     return bool(
         count >= LEAST_RUNNING
@@ -212,7 +223,7 @@ def _is_running(numbers: pd.Series) -> bool:
 
 
 def _yes_and_no(present: pd.Series) -> tuple[str, str] | None:
-    """The two texts, yes first, if there are no others."""
+    """Return the two texts, yes first, if there are no others."""
     texts = sorted(as_text(present.drop_duplicates()).unique())
     if len(texts) != 2:
         return None

@@ -1,4 +1,4 @@
-"""Who is protected: the privacy unit, and with it the neighboring relation."""
+"""The privacy unit: the people who are protected, and the neighboring relation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROWS = 2**53 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyUnit:
-    """One person, who holds at most `max_rows` rows. Neighbors: add or remove one person.
+    """One person with at most `max_rows` rows. Neighbors differ by one person, added or removed.
 
     Attributes:
         max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of one table of counts.
@@ -63,7 +63,7 @@ class PrivacyUnit:
         return f"add or remove one person ({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
 
     def covers(self, declared: PrivacyUnit) -> bool:
-        """Whether this protects every person of another unit whole, also where nothing checks their rows."""
+        """Return whether this protects every person of another unit whole, also where nothing checks rows."""
         if declared.id_column is not None:
             return self == declared
         return self.id_column is None and self.max_rows >= declared.max_rows
@@ -88,7 +88,7 @@ class PrivacyUnit:
         return fields | ({"from_data": True} if self.from_data else {})
 
     def to_account(self) -> dict[str, object]:
-        """The unit as an account fixes it: without a number that is found privately, on that account."""
+        """Return the unit as an account fixes it, without a number that is found privately on it."""
         fields = self.to_dict()
         return {name: fields[name] for name in fields if name != "max_rows" or not self.found}
 

@@ -59,7 +59,7 @@ class Canonical:
         return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[self.codes]
 
     def persons(self) -> Codes:
-        """(rows,) a number from 0 for whose each row is; two ids are one person where their texts are equal.
+        """Return (rows,) a number from 0 for the person of each row. Ids of equal texts are one person.
 
         So are 7 and "7". Rows without an id have the last number together.
         """
@@ -69,7 +69,7 @@ class Canonical:
 
 
 def canonical(column: pd.Series) -> Canonical:
-    """The values of a column, each by itself."""
+    """Return the values of a column, each by itself."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         inner = canonical(pd.Series(dtype.categories))
@@ -102,14 +102,14 @@ def canonical(column: pd.Series) -> Canonical:
 
 
 def is_exact(dtype: Any) -> bool:
-    """Whether a column holds decimals of a declared number of digits, as Arrow does."""
+    """Return whether a column holds decimals of a declared number of digits, as Arrow does."""
     import pyarrow as pa
 
     return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_decimal(dtype.pyarrow_dtype))
 
 
 def canonical_text(value: Any) -> str | None:
-    """One value, as in `Canonical.values`; None when it is missing."""
+    """Return one value as in `Canonical.values`, None when it is missing."""
     if isinstance(value, str):
         return f"t{value}"
     if isinstance(value, bool | np.bool_):
@@ -131,7 +131,7 @@ def canonical_text(value: Any) -> str | None:
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Every value as trimmed text; missing stays missing.
+    """Return every value as trimmed text. Missing values stay missing.
 
     A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01" is a code. A time at
     midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
@@ -143,36 +143,36 @@ def as_text(values: pd.Series) -> pd.Series:
 
 
 def texts(values: Iterable[object]) -> list[str]:
-    """The same texts as a list, of any values, with `(missing)` for missing ones."""
+    """Return the texts of any values as a list, with `(missing)` for missing ones."""
     if not isinstance(values, pd.Series | pd.Index | np.ndarray | pd.api.extensions.ExtensionArray):
         values = np.fromiter(values, dtype=object)
     return as_text(pd.Series(values)).fillna(MISSING).tolist()
 
 
 def texts_of(labels: Iterable[object]) -> list[str]:
-    """Declared texts or numbers in the form in which `as_text` gives values."""
+    """Return declared texts or numbers in the form in which `as_text` gives values."""
     return [plain(f"t{label}") for label in labels]
 
 
 def exact_text(label: object) -> str:
-    """A declared text or number with all its digits, as `as_text` gives a decimal."""
+    """Return a declared text or number with all its digits, as `as_text` gives a decimal."""
     text, near = str(label).strip(), plain(f"t{label}")
     is_same = not _IS_DECIMAL(text) or near == text or decimal.Decimal(near) == decimal.Decimal(text)
     return near if is_same else _decimal(decimal.Decimal(text))
 
 
 def number_in(text: str) -> float | None:
-    """The number that a text is written as; None for all else, such as the code 01."""
+    """Return the number that a text is written as, None for all else, such as the code 01."""
     return float(text) if _IS_NUMBER(text) else None
 
 
 def from_text(value: str) -> str:
-    """The canonical text of a file's text: of a number, where it is written as one."""
+    """Return the canonical text of a file's text, of a number where it is written as one."""
     return f"n{plain(value)}" if value[0] == "t" and _IS_NUMBER(value[1:]) else value
 
 
 def plain(value: str) -> str:
-    """A canonical text for people: trimmed, and a number in its one text."""
+    """Return a canonical text for people, trimmed, and a number in its one text."""
     if not value.isascii():
         value = value.encode(errors="replace").decode()  # half a character is no text
     if value[0] == "o":
@@ -202,7 +202,7 @@ def _of_one_type(distinct: Any) -> list[str]:
 
 
 def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """As `_number` writes each: Arrow gives the fewest digits that suffice too, but other exponents."""
+    """Write each as `_number` does. Arrow gives the fewest digits that suffice too, but other exponents."""
     size = np.abs(numbers)
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
@@ -215,7 +215,7 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
 
 
 def _decimals(distinct: Any) -> list[str]:
-    """As `_decimal` writes each: Arrow gives all digits too, zeros at the end and other exponents."""
+    """Write each as `_decimal` does. Arrow gives all digits too, zeros at the end and other exponents."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -231,7 +231,7 @@ def _decimals(distinct: Any) -> list[str]:
 
 
 def _written(numbers: Any) -> list[str]:
-    """The canonical texts of numbers, as Arrow writes them."""
+    """Return the canonical texts of numbers, as Arrow writes them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -247,7 +247,7 @@ def _number(number: float) -> str:
 
 
 def _decimal(number: decimal.Decimal) -> str:
-    """Every digit but zeros at the end, placed as `repr` places those of a float: 12.10 is 12.1."""
+    """Write every digit but zeros at the end, placed as `repr` places those of a float."""
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         return _number(float(number))  # infinity
@@ -267,7 +267,7 @@ def _decimal(number: decimal.Decimal) -> str:
 
 
 def below(number: decimal.Decimal) -> tuple[float, bool]:
-    """The largest float that is written as no more than this number, and whether it is written as it."""
+    """Return the largest float that is written as no more than this number, and whether it is equal."""
     near = float(number)
     if not math.isfinite(near):
         return near, True
@@ -284,13 +284,13 @@ def _moment(moment: Any) -> str | None:
 
 
 def _instant_text(stamp: str) -> str:
-    """An instant, which is one time in UTC, whatever zone shows it: always with a clock, and its zone."""
+    """Write an instant, which is one time in UTC whatever zone shows it, always with clock and zone."""
     day, _, clock = _moment_text(stamp).partition(" ")
     return f"{day} {clock or '00:00:00'}+00:00"
 
 
 def _moment_text(stamp: str) -> str:
-    """From 2020-01-31T10:00:00.000: a date at midnight, else with a blank, and no fraction of zeros."""
+    """Write 2020-01-31T10:00:00.000 as a date at midnight, else with a blank and no fraction of zeros."""
     day, _, clock = stamp.partition("T")
     seconds, _, fraction = clock.partition(".")
     fraction = fraction.ljust(6, "0")[:6] + fraction[6:].rstrip("0")

@@ -34,6 +34,6 @@ SEXES = frozenset(
 
 
 def means_missing(text: str) -> bool:
-    """Whether a text is a usual mark for a value that is missing, or a word for it in whatever case."""
+    """Return whether a text is a usual mark for a missing value, or a word for it in whatever case."""
     text = text.strip()
     return text in _MARKS or text.lower() in _MISSING

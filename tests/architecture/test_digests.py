@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.house import name_of, ours
+from tests.architecture.modules import name_of, ours
 
 DIGESTS = {"blake2b", "blake2s", "md5", "sha1", "sha256", "sha512", "crc32", "hash"}
 PUBLIC = {

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.house import core, name_of, nodes
+from tests.architecture.modules import core, name_of, nodes
 
 HOLDER = "dpcore.schema.values"
 MAKERS = {"map", "apply", "astype", "array", "asarray", "Series"}

@@ -61,7 +61,7 @@ def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor
         place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("The smallest group has", seconds=60)
-    person.page.get_by_text("Other methods beside it").click()
+    person.page.get_by_text("Other methods for comparison").click()
     person.press("Compare the methods").sees("microaggregation needs numbers", seconds=60)
 
 

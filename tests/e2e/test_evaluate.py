@@ -49,7 +49,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     on for nobody, hold a place in the line, or cost something."""
     person = visitor().open(people(5_000, 1)).go("Synthesize").press("A whole table").release()
     person.go("Evaluate")
-    for text in ("Fit for", "Worst column", "Look at"):
+    for text in ("Fit for", "Worst column", "Show"):
         place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("internal: reads the original, do not publish")

@@ -113,7 +113,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         person.page.get_by_text("Open a release").click()
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
         person.page.locator("input[type=file]").set_input_files(file)
-        person.sees("The file is whole").rest()
+        person.sees("The file is complete").rest()
         person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
         person.sees("About ")
         with person.page.expect_download() as started:

@@ -139,11 +139,11 @@ def test_a_provider_that_is_down_is_said(
     later the provider runs, and the server knows it."""
     person = Person(browser, workbench.server, browsers[0]).visit()
     person.button("Sign in").click()
-    person.sees("The sign-in did not end well")
+    person.sees("The sign-in failed")
     request.getfixturevalue("provider_runs")
     person.button("Sign in").click()
     person.page.get_by_role("button", name="Deny").click()
-    person.sees("The sign-in did not end well").rest()
+    person.sees("The sign-in failed").rest()
     sign_in(person, "ada@example.org").sees("steward")
     query = urllib.parse.urlsplit(person.page.url).query
     assert query == ""

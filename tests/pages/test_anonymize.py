@@ -215,10 +215,10 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
 
 def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
     """Whoever knows no file format could not say how values become coarser (D21)."""
-    page(app).set("selectbox", "Column to look at", "zip")
+    page(app).set("selectbox", "Column to show", "zip")
     levels_are_made_by_a_rule(app)
     levels_that_do_not_nest(app)
-    app.set("selectbox", "Column to look at", "sex")
+    app.set("selectbox", "Column to show", "sex")
     an_edited_hierarchy_and_undo(app)
 
 
@@ -292,7 +292,7 @@ WRONG = {
 def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
     or a person have to find out which line is missing."""
-    page(app).set("selectbox", "Column to look at", "zip")
+    page(app).set("selectbox", "Column to show", "zip")
     before = app.session.own(AnonymizeState).hierarchies["zip"]
     for name, (content, said) in WRONG.items():
         offer(app, content)
@@ -354,9 +354,9 @@ def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytes
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     page(app)
     assert "combinations of levels, about" in app.text
-    app.press("Look at every suppression limit")
+    app.press("Compute every suppression limit")
     assert app.errors == ""
-    assert not any(each.label.startswith("Look at every") for each in app.at.button)
+    assert not any(each.label.startswith("Compute every") for each in app.at.button)
 
 
 def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
@@ -405,7 +405,7 @@ def test_30000_values(app: Tab) -> None:
     """A column of codes that somebody calls a quasi-identifier would take the page down."""
     page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))
     assert app.errors == ""
-    app.set("selectbox", "Column to look at", "zip").press(MAKE)
+    app.set("selectbox", "Column to show", "zip").press(MAKE)
     assert app.errors == ""
     assert smallest(made(app)) >= 5
 

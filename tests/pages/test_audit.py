@@ -185,10 +185,10 @@ def test_an_audit_of_a_source_on_file_leaves_a_line(app: Tab, tmp_path, monkeypa
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
 
-    app.go("upload").press("Look at it").open_draft()
+    app.go("upload").press("Show its first rows").open_draft()
     dataset = app.curator.account.dataset
     before = len(app.curator.lines())
-    app.press("Open another table").press("Look at it").go("audit")
+    app.press("Open another table").press("Show its first rows").go("audit")
     assert app.errors == ""
     assert dataset == "source Visits"
     lines = app.curator.lines()[before:]

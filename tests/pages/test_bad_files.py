@@ -135,7 +135,7 @@ def test_hostile_names_are_shown_to_the_letter(app):
         assert_no_markup(app)
     app.go("evaluate")
     for tab in ("Columns", "Pairs", "Questions"):
-        app.set("button_group", "Look at", tab)
+        app.set("button_group", "Show", tab)
         assert_no_markup(app)
     app.go("ledger")
     assert_no_markup(app)

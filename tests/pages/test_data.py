@@ -307,8 +307,8 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     holders.drop_idle()  # nobody did anything for a while: there is room again
     limits = dataclasses.replace(limits, idle_minutes=60)
     assert first.session.curator is None
-    assert "people\\.csv went from memory" in "".join(each.value for each in first.go("audit").at.warning)
-    assert "went from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
+    assert "people\\.csv removed from memory" in "".join(each.value for each in first.go("audit").at.warning)
+    assert "removed from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
     second.open()
     assert second.errors == ""
 
@@ -322,7 +322,7 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
-    app.go("upload").press("Look at it")
+    app.go("upload").press("Show its first rows")
     assert "first 1,000 rows of a connected source" in app.text
     app.open_draft()
     assert app.errors == ""
@@ -330,7 +330,7 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
     assert app.curator._engine.counts([()])[0].values == 3000
     assert "belongs to the connected source Visits" in app.go("ledger").text
     (tmp_path / "visits.parquet").unlink()
-    app.go("upload").press("Open another table").press("Look at it")
+    app.go("upload").press("Open another table").press("Show its first rows")
     assert "no file at the place of the source" in app.errors
 
 
@@ -346,7 +346,7 @@ def test_the_unit_that_an_operator_declared_reaches_the_ledger(app, tmp_path, mo
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
-    app.go("upload").press("Look at it")
+    app.go("upload").press("Show its first rows")
     assert "cannot be weakened" in app.text
     weaker = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)).to_json()
     field = next(each for each in app.at.file_uploader if "codebook" in each.label)

@@ -95,7 +95,7 @@ def test_a_verdict_and_at_most_six_figures(opened):
     labels = [each.label for each in opened.at.metric]
     assert labels[:2] == ["Worst column", "Relations kept"]
     assert len(labels) == 6
-    assert metric(opened, "Learning") == metric(opened, "Attacks") == "not asked"
+    assert metric(opened, "Learning") == metric(opened, "Attacks") == "not computed"
 
 
 def test_figures_columns_pairs_and_questions(opened):
@@ -123,14 +123,14 @@ def test_figures_columns_pairs_and_questions(opened):
         ("Questions", "Answer from the release"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
-        ("Disclosure", "that they find nothing proves nothing"),
+        ("Disclosure", "Finding none proves nothing"),
     ]:
-        opened.set("button_group", "Look at", tab)
+        opened.set("button_group", "Show", tab)
         assert opened.errors == ""
         assert said in opened.text + "".join(each.label for each in opened.at.metric)
         assert INTERNAL in opened.text
     assert opened.curator.balance().spent == 2_000_000_000_000
-    opened.set("button_group", "Look at", "Questions").set("button_group", "Answered from", "rows")
+    opened.set("button_group", "Show", "Questions").set("button_group", "Answered from", "rows")
     assert float(metric(opened, "Off by").split()[0].replace(",", "")) > 1_000, "10,000 rows for 200"
     opened.set("button_group", "Answered from", "original")
     assert metric(opened, "Off by") == "0\u202f%", "SEEDS A11"
@@ -154,7 +154,7 @@ def test_one_column_without_order(opened):
         ("Questions", "this release has none"),
         ("Learning", "nothing to learn"),
     ):
-        opened.set("button_group", "Look at", tab)
+        opened.set("button_group", "Show", tab)
         assert opened.errors == ""
         assert said in opened.text
 
@@ -168,7 +168,7 @@ def test_marginals_and_independent_columns(opened):
     opened.set("radio", "Relations", "independent").release().go("evaluate")
     assert opened.errors == ""
     assert len(opened.at.selectbox[0].options) == 3
-    opened.set("button_group", "Look at", "Side by side")
+    opened.set("button_group", "Show", "Side by side")
     other = next(each for each in opened.at.selectbox if each.label.startswith("Show another"))
     other.select_index(0).run()
     assert opened.errors == ""
@@ -190,7 +190,7 @@ def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
 
 def test_learning_runs_when_asked(wide):
     """A minute of computing would start by itself, or the overview show R² under the word accuracy."""
-    joint(wide).set("button_group", "Look at", "Learning")
+    joint(wide).set("button_group", "Show", "Learning")
     assert not [key for key in wide.session.reports if key[0] == "learning"]
     wide.set("number_input", "Splits", 1).press("Learn")
     assert wide.errors == ""
@@ -209,7 +209,7 @@ def test_learning_runs_when_asked(wide):
 
 def test_attacks_on_a_release_of_ours(wide):
     """The recipe would be judged without a control, or its second run be charged."""
-    joint(wide).set("button_group", "Look at", "Disclosure").press("Attack")
+    joint(wide).set("button_group", "Show", "Disclosure").press("Attack")
     assert wide.errors == ""
     assert "No attack works better" in wide.text or "are exposed" in wide.text  # it may err, once in a while
     assert metric(wide, "Attacks").endswith("of 6")
@@ -225,7 +225,7 @@ def test_a_file_that_is_a_copy_is_caught(wide):
     wide.go("evaluate")
     bring(wide, "The synthetic or anonymized table", people(400, 1))
     assert wide.errors == ""
-    wide.set("button_group", "Look at", "Disclosure").press("Attack")
+    wide.set("button_group", "Show", "Disclosure").press("Attack")
     assert "Without a control table there is no verdict" in wide.text
     assert metric(wide, "Attacks") == "no control"
     bring(wide, "People of the same kind", people(400, 2)).press("Attack")

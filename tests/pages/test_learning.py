@@ -60,7 +60,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
     for side in ("release", "original", "majority"):
         assert f" {100 * of[side]:.0f}\u202f% " in verdict
     assert metric(app, "Learning") == f"{of['release']:.2f} ({of['original']:.2f})"
-    app.set("button_group", "Look at", "Learning")
+    app.set("button_group", "Show", "Learning")
     assert next(each.value for each in app.at.selectbox if each.label == "Column to predict") == "label"
     app.set("selectbox", "Column to predict", "count").set("multiselect", "Learners", ["logistic", "svm"])
     assert app.errors == ""

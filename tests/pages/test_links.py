@@ -128,7 +128,7 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
     tab = new_tab().go("ledger")
     tab.at.file_uploader[0].upload("r.json", release.to_json().encode(), "application/json").run()
     assert "ledger" in tab.errors  # which has nothing to do with the file
-    assert "cannot show who made it" in tab.text
+    assert "does not show who made it" in tab.text
     assert "About " in tab.text
     tab.set("multiselect", "Columns", ["age", "sex"])
     tab.set("select_slider", "age", (20, 50))

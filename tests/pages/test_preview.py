@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 from workbench.synthesize import script
 
 DRAW = np.random.default_rng(1)
@@ -29,7 +29,7 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.press("One column")
     assert not app.at.warning
     assert "Clear: ± 6 rows" in app.text
-    assert "every cell is drawn alike" in app.text
+    assert "all cells are drawn equal" in app.text
 
 
 def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
@@ -76,4 +76,4 @@ def test_the_picture_is_not_around_a_release_of_another_part(opened):
     opened.release().press("Release something else")
     assert "Around the release of" in opened.text
     opened.set("selectbox", "Column whose values make the parts", None)
-    assert "every cell is drawn alike" in opened.text
+    assert "all cells are drawn equal" in opened.text

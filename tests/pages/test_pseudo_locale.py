@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 from tests.pages.tab import Tab
 from workbench import session
 from workbench.ui import language

@@ -63,7 +63,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
     assert "Each row comes from the rows of one person" in source.text
-    app = source.press("Look at it")
+    app = source.press("Show its first rows")
     with cancelled(monkeypatch):
         app.open_draft()
     assert "stopped before its end" in app.errors
@@ -93,16 +93,16 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "elsewhere").exists()
 
     app.go("evaluate")
-    assert "What counts can tell about all rows" in app.text
+    assert "Counts of all rows" in app.text
     assert "more than 2,999 rows" in app.errors
-    app.press("Look at the first 100,000 rows instead")
+    app.press("Use the first 100,000 rows instead")
     assert app.errors == ""
-    assert "What needs rows is about the first 100,000 rows" in app.text
+    assert "Results that need rows use the first 100,000 rows" in app.text
     assert "more than 2,999 rows" not in app.go("anonymize").text
-    assert "What needs rows is about the first 100,000 rows" in app.text
+    assert "Results that need rows use the first 100,000 rows" in app.text
     app.press("Make the anonymized table")
     assert "more than 2,999 rows" in app.errors
-    app.press("Ask about all rows again")
+    app.press("Use all rows again")
 
     before = len(curator.lines())
     with monkeypatch.context() as patched:

@@ -79,7 +79,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     settings.read_settings.cache_clear()
     app.go("upload")
     assert "Feather. It stays where it is" in app.text
-    app.press("Look at it").open_draft().go("synthesize").release()
+    app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
     assert app.curator.release(app.session.shown).marginals
 

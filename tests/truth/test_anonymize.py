@@ -58,8 +58,9 @@ SEARCH = (
     "mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
 )
 SEVERAL = (
-    "k counts people. The rows of a person are in {groups} groups on average: whoever knows several rows of "
-    "one person, and that they belong together, is not held off by k."
+    "k counts people. The rows of a person are in {groups} groups on average: k does not "
+    "protect against somebody who knows several rows of one person, and that they belong "
+    "together."
 )
 READY = "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."

@@ -14,7 +14,7 @@ from scipy import stats
 
 from tests.truth.figures import MarkedTab, bare, check, figures
 from tests.truth.tables import TABLES, Odd
-from workbench.upload import answers
+from workbench.upload import facts as upload_facts
 
 CAPS = (1, 2, 3, 5, 10, 20)
 MISSING_WORDS = {"", "k.A.", "unbekannt"}
@@ -182,9 +182,9 @@ def test_every_figure_is_of_the_table(marking, name) -> None:
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see shares of people where rows were meant."""
-    kept = answers.shares_kept
+    kept = upload_facts.shares_kept
     monkeypatch.setattr(
-        answers, "shares_kept", lambda *given: kept(*given).assign(rows=kept(*given)["people"])
+        upload_facts, "shares_kept", lambda *given: kept(*given).assign(rows=kept(*given)["people"])
     )
     of = drafted("visits")
     with pytest.raises(AssertionError, match="not true"):

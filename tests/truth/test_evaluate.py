@@ -35,9 +35,9 @@ OFF = "Do not use figures about {column}: {share} of its rows would have to chan
 CELLS = "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**|"
 SOURCE = "One column from every source > "
 KEPT = (
-    "Fit for counting and for how columns go together: {kept} of that is kept.|kept",
-    "Fit for single columns. {kept} of how columns go together is kept: take care.|kept",
-    "Fit for single columns only: {kept} of how columns go together is kept.|kept",
+    "Fit for counting and for relations between columns: {kept} of them are kept.|kept",
+    "Fit for single columns. {kept} of the relations between columns are kept. Use with care.|kept",
+    "Fit for single columns only: {kept} of the relations between columns are kept.|kept",
 )
 STATIC = {
     "{rows} rows|rows",  # of a person that count, in the line on who is protected
@@ -337,7 +337,7 @@ def test_overview_and_columns(marking, name: str) -> None:
 def test_pairs(marking) -> None:
     """Pairs would be compared with another base than columns are."""
     tab, truth = walked("booleans")
-    tab.set("button_group", "Look at", marking.gettext("Pairs"))
+    tab.set("button_group", "Show", marking.gettext("Pairs"))
     distances = truth.pairs(lambda other, pair: tvd(truth.own[[*pair]], other[[*pair]]), truth.other)
     with_others = {
         name: [
@@ -373,7 +373,7 @@ def test_pairs(marking) -> None:
 def test_questions(marking) -> None:
     """An answer from the release would be held against all rows of the file, or its error be so."""
     tab, truth = walked("visits")
-    tab.set("button_group", "Look at", marking.gettext("Questions"))
+    tab.set("button_group", "Show", marking.gettext("Questions"))
     column = next(name for name in truth.names if name in truth.ordered)
     size = len(truth.labels[column])
     true, told = (

@@ -139,7 +139,7 @@ def learning_facts(truth: Truth) -> dict[str, Any]:
 
 def learning_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, _older = walked()
-    tab.set("button_group", "Look at", marks.gettext("Learning"))
+    tab.set("button_group", "Show", marks.gettext("Learning"))
     tab.set("selectbox", "Column to predict", "ward").set("multiselect", "Learners", ["logistic"])
     tab.set("number_input", "Splits", 2)
     tab.button("Learn").click().run()
@@ -197,7 +197,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
         return right(original, release, *given, **named)
 
     tab, truth, _older = walked()
-    tab.set("button_group", "Look at", marks.gettext("Disclosure"))
+    tab.set("button_group", "Show", marks.gettext("Disclosure"))
     with monkeypatch.context() as patch:
         patch.setattr(attacks, "disclosure", record)
         tab.button("Attack").click().run()
@@ -222,8 +222,8 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
 
 def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, older = walked()
-    tab.set("button_group", "Look at", marks.gettext("Side by side"))
-    other = next(each for each in tab.at.selectbox if "beside it" in each.label)
+    tab.set("button_group", "Show", marks.gettext("Side by side"))
+    other = next(each for each in tab.at.selectbox if "next to it" in each.label)
     other.select_index(0).run()
     seen = figures(tab, marks)
     both = (truth, older)

@@ -31,7 +31,7 @@ from workbench.workers import drawing
 EPSILON, BUDGET = 0.5, 3.0
 DRAWS = 10_000
 FACTS = "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all."
-GROUP = "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
+GROUP = "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
 TESTS = "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
 WITHIN = "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**"
@@ -188,7 +188,7 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         f"{TITLE} > off by, beside the rows of a mean cell": shares,
         f"{TITLE} > share": shares,
         "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
-        "The number of rows would be told within ± {half}.|half": total,
+        "The number of rows would be reported within ± {half}.|half": total,
         "{cells} cells in all.|cells": sum(n for n, _half in halves.values()),
         "The budget allows {repeats} such releases.|repeats": math.floor(walk.left / EPSILON),
     }
@@ -472,7 +472,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     two = [walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)]
     size = "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
     planned |= {
-        "The number of rows would be told within ± {half}.|half": lambda shown: (
+        "The number of rows would be reported within ± {half}.|half": lambda shown: (
             0.8 * needed - 1 <= float(shown.replace(",", "")) <= 1.5 * needed + 2
         ),
         f"{size}|pairs": len(two),
@@ -492,12 +492,12 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         f"{here} > column": [*walk.sizes],
     }
     seen |= compared(walk, marking, facts)
-    walk.tab.set("button_group", "Look at the model", marking.gettext("Answers"))
+    walk.tab.set("button_group", "View of the model", marking.gettext("Answers"))
     clique = tuple(
         next(each.value for each in walk.tab.at.multiselect if bare(each.label) == "How many rows by")
     )
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
-    walk.tab.set("button_group", "Look at the model", marking.gettext("Error by noise"))
+    walk.tab.set("button_group", "View of the model", marking.gettext("Error by noise"))
     largest = {
         pair: math.sqrt(2 / math.pi * m["variance"]) * unpacked(m["values"]).size / (2 * max(total, 1))
         for m in measured

@@ -43,7 +43,7 @@ SECRET_MODELS = Words(
     {
         "none": N_("nothing more"),
         "distinct": N_("different values in each group (distinct l-diversity)"),
-        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "entropy": N_("well-spread values in each group (entropy l-diversity)"),
         "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
         "t": N_("groups resemble the whole table (t-closeness)"),
         "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),

@@ -54,7 +54,7 @@ def hierarchies(current: AnonymizeState) -> None:
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
-        name = st.selectbox(_("Column to look at"), names, key="hierarchy-column")
+        name = st.selectbox(_("Column to show"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
         st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
         rules_view.by_rule(current, name)
@@ -74,12 +74,8 @@ def hierarchies(current: AnonymizeState) -> None:
                 args=(current, name),
                 icon=":material/undo:",
             )
-            st.download_button(
-                _("Export (value;level 1;…;*)"),
-                hierarchy.to_csv(),
-                file_name(name, "hierarchy", "csv"),
-                "text/csv",
-                on_click="ignore",
+            file_view.download(
+                _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
             )
         if wanted:
             _use(current, name, grid)

@@ -317,8 +317,9 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
     if side.groups_per_person > 1:
         found.append(
             _(
-                "k counts people. The rows of a person are in {groups} groups on average: whoever knows "
-                "several rows of one person, and that they belong together, is not held off by k."
+                "k counts people. The rows of a person are in {groups} groups on average: k does "
+                "not protect against somebody who knows several rows of one person, and that "
+                "they belong together."
             ).format(groups=number(side.groups_per_person))
         )
     if side.with_others > 0.001:

@@ -19,7 +19,7 @@ from workbench import session
 from workbench.anonymize import demands, document, outcomes, work
 from workbench.anonymize.work import AnonymizeState
 from workbench.report import of_table
-from workbench.ui import examples, folder_view, widgets
+from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -52,7 +52,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
-            _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
+            _("Compute every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
             on_click=work.want_frontier,
             args=(current,),
         )
@@ -93,7 +93,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """The same demands by every method, when asked for."""
-    with st.expander(_("Other methods beside it"), expanded=current.wants_comparison):
+    with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
             st.button(_("Compare the methods"), on_click=work.want_comparison, args=(current,))
@@ -105,8 +105,8 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             st.caption(reason)
         st.caption(
             _(
-                "0 is the table as it was, 1 or 100 % says nothing any more. Local recoding and Mondrian "
-                "keep more and are more exposed: published attacks aim at them."
+                "0: unchanged. 1 (100 %): no information left. Local recoding and Mondrian keep "
+                "more and are more exposed: published attacks aim at them."
             )
         )
 
@@ -163,13 +163,11 @@ def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> N
     said, reasons = document.recommendation(found, outcomes.versions(curator))
     with st.container(border=True):
         st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")
-        st.download_button(
+        file_view.download(
             _("Report to sign (HTML, internal)"),
             lambda: document.to_html(curator, found, warnings),
             file_name(curator.name, "residual risk internal", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/signature:",
+            icon="signature",
             help=_(
                 "For a data protection officer: what was done, what is left of singling out, linkability and "
                 "inference with figures of this very table, and a place for names. It holds no row."
@@ -190,37 +188,24 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
     )
     widgets.show_rows(made.table.frame.head(200))
     with st.container(horizontal=True):
-        st.download_button(
-            "CSV",
-            lambda: to_csv(made.table),
-            file_name(name, f"anonymized {models}", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
+        file_view.download("CSV", lambda: to_csv(made.table), file_name(name, f"anonymized {models}", "csv"))
+        file_view.download(
             "Parquet",
             lambda: to_parquet(made.table, made.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
-            on_click="ignore",
-            icon=":material/download:",
         )
-        st.download_button(
+        file_view.download(
             _("Plan (JSON, internal)"),
             made.plan,
             file_name(name, f"plan {models}", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
-        st.download_button(
+        file_view.download(
             _("Download as one HTML file"),
             lambda: of_table.file(made.table, made.guarantee, warnings),
             file_name(name, f"anonymized {models}", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
@@ -244,13 +229,13 @@ def guided_example() -> None:
     """The small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
-        for step in examples.STEPS:
-            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
+        for step in examples.EXAMPLES:
+            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.number))
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
             counted, results = examples.computed(step, session.language())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
-            for operation, result in zip(step.operations, results, strict=True):
-                right.write(_(operation.says))
+            for (says, _run), result in zip(step.operations, results, strict=True):
+                right.write(_(says))
                 right.dataframe(result, hide_index=True)

@@ -26,7 +26,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
     with st.expander(title, icon=":material/person_search:", key="one-person"):
         st.write(
             _(
-                "Say what is known of them: a value (33620), how it begins (336*), or a range (40-44). "
+                "Say what is known of them: a value (33620), a prefix (336*), or a range (40-44). "
                 "Leave a field empty where nothing is known."
             )
         )

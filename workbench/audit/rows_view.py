@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
-from workbench.ui import charts, widgets
+from workbench.ui import charts, file_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -56,13 +56,10 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
                     "Sets of up to {size} columns were looked at."
                 ).format(size=report.largest)
             )
-        st.download_button(
+        file_view.download(
             _("Risk of each row (CSV, private)"),
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
             help=_(
                 "One line per row, in the order of the table. It holds no value of the table, and still says "
                 "who is easy to find: keep it beside the table, and do not pass it on."

@@ -48,7 +48,7 @@ def of_columns(similarity: SimilarityReport) -> list[Card]:
 
 
 def _of_column(each: ColumnSimilarity) -> Card:
-    level, word = "mixed", _("take care")
+    level, word = "mixed", _("use with care")
     if is_off(each):
         level, word = "poor", _("do not use")
     elif each.distance <= max(RIGHT, 2 * each.floor):

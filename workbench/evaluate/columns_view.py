@@ -47,7 +47,7 @@ def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport
 
 def counted(curator: Curator, candidate: Candidate) -> None:
     """Show the distances of columns and pairs, which counts alone tell of an original of any size."""
-    st.subheader(_("What counts can tell about all rows"))
+    st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
     worst = columns[0]

@@ -38,9 +38,9 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
     """Attack the release, or the file that was brought."""
     st.markdown(
         _(
-            "Attacks show that something leaks; that they find nothing proves nothing. Each one is tried on "
-            "people in the release and on others (the control), who cannot be harmed by it: only what works "
-            "better on the first is a leak."
+            "An attack can show a leak. Finding none proves nothing. Each one is tried on people "
+            "in the release and on others (the control), who cannot be harmed by it: only what "
+            "works better on the first is a leak."
         )
     )
     make = rerun.maker(candidate.release, curator.schema) if candidate.release else None

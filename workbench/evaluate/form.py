@@ -61,8 +61,8 @@ def choose(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here: beside the whole original "
-                "they would look wrong where they are right."
+                "{count} releases of a part of the table are not offered here: next to the whole "
+                "original they would look wrong where they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -84,7 +84,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     titles = _titles(releases.earlier(curator))
     order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
     key = st.selectbox(
-        _("Show another one beside it"),
+        _("Show another one next to it"),
         order,
         index=None,
         format_func=lambda key: titles[key],
@@ -127,7 +127,7 @@ def _candidate(
         return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
     release = curator.release(key)
     if not release.model.columns:
-        st.info(_("This release has no columns to compare: it is numbers of its own."))
+        st.info(_("This release has no columns to compare: it holds numbers only."))
         return None
     own = rows = max(0, round(release.model.total))
     if asks_rows:

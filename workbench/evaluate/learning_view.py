@@ -106,8 +106,9 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
         widgets.show_chart(scores(frame, title=MEASURES[measure]), key=f"scores-{scenario}")
     st.caption(
         _(
-            "Lines are the spread over the splits. A score above that of the original means that the release "
-            "is easier, not better. The release was made from all rows, those that are tested on as well."
+            "Lines are the spread over the splits. A score above that of the original means that "
+            "the release is easier to learn from, not better. The release was made from all rows, "
+            "those that are tested on as well."
         )
     )
 

@@ -60,7 +60,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
             st.markdown(_("Error that the noise explains (may be published)"))
             widgets.show_noise(model, shown=shown, end=end)
         else:
-            st.markdown(_("How strongly two columns go together: change of Cramér's V"))
+            st.markdown(_("Strength of the relation of two columns: change of Cramér's V"))
             change = abs(similarity.association[0] - similarity.association[1])[np.ix_(shown, shown)]
             chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
             widgets.show_chart(chart, key="v")

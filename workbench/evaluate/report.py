@@ -40,7 +40,7 @@ STAGES = Words(
     {
         "comparing columns and pairs": N_("comparing columns and pairs"),
         "comparing single values": N_("comparing single values"),
-        "comparing how columns go together": N_("comparing how columns go together"),
+        "comparing how columns go together": N_("comparing relations between columns"),
         "asking random questions": N_("asking 300 random questions"),
         "attacking": N_("attacking"),
         "making it again": N_("making it again from half of the people"),
@@ -52,7 +52,7 @@ PLACED = Words(
         "pairs": N_("pairs of columns"),
         "triples": N_("triples of columns"),
         "relations": N_("pairs of columns, in wide cells"),
-        "association": N_("how strongly columns go together"),
+        "association": N_("strength of relations between columns"),
         "correlation": N_("correlation of numbers"),
         "queries": N_("random questions"),
         "impossible": N_("impossible pairs of values"),
@@ -269,11 +269,13 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
             )
         return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
     if kept >= KEPT:
-        sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
+        sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
     elif kept >= LOST:
-        sentence = _("Fit for single columns. {kept} of how columns go together is kept: take care.")
+        sentence = _(
+            "Fit for single columns. {kept} of the relations between columns are kept. Use with care."
+        )
     else:
-        sentence = _("Fit for single columns only: {kept} of how columns go together is kept.")
+        sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
     if kept < KEPT and ours:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"

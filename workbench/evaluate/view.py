@@ -102,7 +102,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     fit = _("R² of a model that learned from the release; in brackets, from the original.")
     scores = learned(candidate)
     if scores is None:
-        return _("not asked"), accuracy
+        return _("not computed"), accuracy
     own, best = (f"{scores.of[side]:.2f}" for side in ("release", "original"))
     if scores.measure == "accuracy":
         return f"{own} ({best})", accuracy
@@ -112,7 +112,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
 def _attack_words(candidate: Candidate) -> str:
     keys = [key for key in session.session().reports if key[:2] == ("attacks", candidate.key)]
     if not keys:
-        return _("not asked")
+        return _("not computed")
     report: Disclosure = known(keys[-1])
     if not report.control:
         return _("no control")

@@ -57,10 +57,11 @@ def show() -> None:
     st.caption(_(examples.BOOK))
     st.caption(
         _(
-            "Three public tables, five random splits. No k is best everywhere: which one is, depends on the "
-            "table, the scenario and the measure. The book's code publishes a column and all labels as they "
-            "are, so its lines are no level of privacy. In scenario 1 a score above that of the original "
-            "means that the release is easier, not better."
+            "Three public tables, five random splits. No k is best everywhere: which one is, "
+            "depends on the table, the scenario and the measure. The book's code publishes a "
+            "column and all labels as they are, so its lines are no level of privacy. In scenario "
+            "1 a score above that of the original means that the release is easier to learn "
+            "from, not better."
         )
     )
 

@@ -218,11 +218,8 @@ def holes() -> None:
             "not against everything:"
         ).format(people=found.people, unique=found.unique)
     )
-    titles = [_(step.title) for step in examples.STEPS]
-    chosen = st.segmented_control(
-        _("Table of the textbook"), titles, default=titles[0], required=True, key="learn-holes"
-    )
-    step = examples.STEPS[titles.index(chosen)]
+    titles = {step: _(step.title) for step in examples.EXAMPLES}
+    step = widgets.choose(_("Table of the textbook"), titles, key="learn-holes")
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))

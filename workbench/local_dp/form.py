@@ -10,7 +10,7 @@ from workbench import session
 from workbench.local_dp import charts, design
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -33,7 +33,7 @@ def ask() -> tuple[str, list[str], float, int]:
         "\n".join([_("never"), _("once"), _("several times"), _("almost every day")]),
         key="local-answers",
         height=150,
-        help=_("They must be known before anybody is asked, and every person must find theirs."),
+        help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
     epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
@@ -150,13 +150,10 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     )
     root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
-        st.download_button(
+        file_view.download(
             _("Links: one per person (CSV)"),
             design.links_csv(root, tokens),
             file_name(text, "survey links", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
     st.text(_("Key to read the answers:"))

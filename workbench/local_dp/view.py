@@ -173,12 +173,8 @@ def _survey(key: str, survey: Survey) -> None:
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
         if survey.answered:
-            st.download_button(
-                _("All reports (JSON lines)"),
-                lines,
-                file_name(survey.question.text, "reports", "jsonl"),
-                "application/x-ndjson",
-                on_click="ignore",
+            file_view.download(
+                _("All reports (JSON lines)"), lines, file_name(survey.question.text, "reports", "jsonl")
             )
         if survey.is_open:
             st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.store.datasets import DataSet, Declaration
+from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
 from workbench.ui.language import N_, Words, _, said
@@ -75,14 +76,11 @@ def show(data_set: DataSet) -> None:
             ).format(columns=plain(", ".join(schema.from_data), at_most=400))
         )
     with st.container(horizontal=True):
-        st.download_button(
+        file_view.download(
             _("Codebook (JSON)"),
             schema.to_json(),
             file_name(data_set.name, "codebook", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/download:",
-            help=_("Load it on the Data page beside a new delivery of the table."),
+            help=_("Load it on the Data page together with a new delivery of the table."),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
             session.session().declaring = data_set.id

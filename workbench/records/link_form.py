@@ -17,7 +17,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
 from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
 from workbench.store.surveys import links_work
-from workbench.ui import releases
+from workbench.ui import releases, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import error_words, printable
 
@@ -42,14 +42,8 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     offered = session.session().offered
     if offered is not None:
         ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
-        way = st.segmented_control(
-            _("What to show"),
-            list(ways),
-            default="release" if made else "table",
-            format_func=ways.__getitem__,
-            required=True,
-            key="links-what",
-        )
+        usual = "release" if made else "table"
+        way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":
             return offered
     if not made:
@@ -73,12 +67,10 @@ def ask(chosen: Release | Offered) -> Draft | None:
     title = st.text_input(
         _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
     )
-    note = st.text_area(
-        _("Note to whoever opens it"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100
-    )
+    note = st.text_area(_("Note for the reader"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100)
     expires = _expires()
     given = st.multiselect(
-        _("It gives, beside what is seen and the guarantee"),
+        _("It also offers"),
         contents,
         contents,
         format_func=CONTENTS.__getitem__,
@@ -94,15 +86,8 @@ def ask(chosen: Release | Offered) -> Draft | None:
 
 def _expires() -> datetime:
     """When the link ends: after some days, or with the end of a day."""
-    days = st.segmented_control(
-        _("The link works for"),
-        [*DAYS, None],
-        default=DAYS[1],
-        format_func=lambda days: _("a date") if days is None else _("{days} days").format(days=days),
-        required=True,
-        key="links-days",
-    )
-    if days is not None:
+    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("a date")}
+    if days := widgets.choose(_("The link works for"), titles, default=DAYS[1], key="links-days"):
         return in_days(days)
     today = datetime.now(UTC).date()
     until = st.date_input(
@@ -176,11 +161,7 @@ def revoke(dataset: str, share: str) -> None:
 
 def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
     """Do something to the links of a data set of this person; a token that comes of it is shown once."""
-    held = session.session()
-    try:
+    with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())
-    except DpcoreError as error:
-        held.notices["links"] = error
-        return
-    session.own(LinksState).made = (title, token) if token else None
+        session.own(LinksState).made = (title, token) if token else None

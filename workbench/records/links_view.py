@@ -54,7 +54,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
     shares = session.shares().of(dataset)
     if not shares:
         if not mine:
-            st.write(_("Nobody was shown a release of this data set by a link yet."))
+            st.write(_("No link shows a release of this data set yet."))
         return
     st.header(_("Links of this data set"))
     for share in shares:
@@ -78,7 +78,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
                     key=f"again-{share.id}",
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
-                    help=_("A new address for the same page, for as many days. The old one stops to work."),
+                    help=_("A new address for the same page, for as many days. The old one stops working."),
                 )
 
 

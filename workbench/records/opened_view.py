@@ -30,21 +30,19 @@ def show() -> None:
             return
         st.caption(
             _(
-                "The file is whole: its digest fits. It cannot show who made it: take it from somebody whom "
-                "you trust."
+                "The file is complete: its digest is right. It does not show who made it: accept "
+                "it only from a source that you trust."
             )
         )
         if askable(release):
             st.subheader(_("How many rows fit?"))
             asking_view.questions(release, key="opened")
         report = of_release.file(release)
-        st.download_button(
+        file_view.download(
             _("Download as one HTML file"),
             report,
             release_file(file.name, release, "report", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             key="opened-html",
         )
         document = of_release.document(release, contents=())

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.store.personal import PersonalLedger
 from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import plain
@@ -24,8 +20,7 @@ def show(dataset: str) -> None:
     if not ledger.person.address or not ledger.is_mine(dataset):
         return
     st.header(_("Who may see it"))
-    if notice := session.session().notices.pop(_NOTICE, None):
-        widgets.error_box(notice)
+    widgets.show_notice(_NOTICE)
     st.write(
         _(
             "It is yours: nobody else opens it or spends on it. Those whom you name see its releases "
@@ -47,8 +42,8 @@ def show(dataset: str) -> None:
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it, for good. You see nothing of it any "
-                "more; the new steward opens it with the same table."
+                "The budget, what was spent and all releases go with it, for good. You no longer "
+                "see it; the new steward opens it with the same table."
             )
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -57,24 +52,17 @@ def show(dataset: str) -> None:
 
 
 def _show(dataset: str) -> None:
-    if _try(lambda ledger: ledger.show(dataset, _SHOW.value() or "")):
+    with session.noticing(_NOTICE):
+        session.ledger().show(dataset, _SHOW.value() or "")
         _SHOW.put("")
 
 
 def _hide(dataset: str, person: str) -> None:
-    _try(lambda ledger: ledger.hide(dataset, person))
+    with session.noticing(_NOTICE):
+        session.ledger().hide(dataset, person)
 
 
 def _hand(dataset: str) -> None:
-    if _try(lambda ledger: ledger.hand(dataset, _HAND.value() or "")):
+    with session.noticing(_NOTICE):
+        session.ledger().hand(dataset, _HAND.value() or "")
         session.session().remove(dataset)
-
-
-def _try(change: Callable[[PersonalLedger], None]) -> bool:
-    """Whether it was done; what went wrong is said on the page."""
-    try:
-        change(session.ledger())
-    except DpcoreError as error:
-        session.session().notices[_NOTICE] = error
-        return False
-    return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -61,8 +62,7 @@ class Session:
         draft: a table on its way to being opened.
         choosing: whether another table is being chosen although one is open.
         declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
-        tables: second tables, such as an attacker's list, with their names, by the field that read them;
-            or why a field has none.
+        tables: second tables, such as an attacker's list, with their names, by the field that read them.
         uploads: how many files were read.
         request_id: minted for the next release, before its click.
         running: the run that is going on or has just ended.
@@ -71,7 +71,7 @@ class Session:
         offered: what the Anonymize page handed to the Links page, of the current data set.
         reports: internal reports that were computed, and what was made of public numbers.
         on_first_rows: whether what needs rows that do not fit is computed from the first ones.
-        notices: an error to show, by the page that it happened on.
+        notices: an error to show, by the page or field that it happened on.
         slots: the state of each room and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
         used: when a person last did something here, on the monotonic clock.
@@ -86,7 +86,7 @@ class Session:
     draft: Draft | None = None
     choosing: bool = False
     declaring: str | None = None
-    tables: dict[str, tuple[str, pd.DataFrame] | DpcoreError] = field(default_factory=dict)
+    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     uploads: int = 0
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     running: Run | None = None
@@ -181,6 +181,10 @@ class Session:
         """Compute what needs rows that do not fit from the first ones, or no more; what was computed goes."""
         self.on_first_rows = first
         self._forget_results()
+
+    def drop_table(self, key: str) -> None:
+        """Forget the second table that a field has read."""
+        self.tables.pop(key, None)
 
     def sizes(self) -> list[int]:
         """Bytes of each table that this tab holds."""
@@ -308,19 +312,19 @@ class Selection:
         return list(state.get("selection", {}).get(self.name) or [])
 
 
-def uploader() -> Widget[UploadedFile]:
-    """The uploader of the Data page; another one with every file that was read."""
-    return Widget(f"upload-{session().uploads}")
+def file_field(name: str) -> Widget[UploadedFile]:
+    """Return a field for files; another one with every file that was read, so that the server forgets it."""
+    return Widget(f"{name}-{session().uploads}")
 
 
-def rows_field() -> Widget[UploadedFile]:
-    """The field that asks for the rows of a data set on file; another one with every file that was read."""
-    return Widget(f"bring-{session().uploads}")
-
-
-def codebook_field() -> Widget[UploadedFile]:
-    """The field for the codebook of a table that is being declared."""
-    return Widget(f"codebook-{session().uploads}")
+@contextmanager
+def noticing(page: str) -> Iterator[None]:
+    """Keep an error of the library that ends the block, for a page to show."""
+    notices = session().notices  # before the block: another click may end this run
+    try:
+        yield
+    except DpcoreError as error:
+        notices[page] = error
 
 
 def address() -> dict[str, str]:
@@ -333,34 +337,17 @@ def set_address(parameters: dict[str, str]) -> None:
     st.query_params.from_dict(parameters)
 
 
-def is_gone() -> Callable[[], bool]:
-    """Says later, from this run, whether its tab was closed meanwhile."""
+def unwanted() -> Callable[[], bool]:
+    """Return a poll of whether this run's tab was closed; it raises what ends the run where the person did
+    something else meanwhile."""
     context = get_script_run_ctx()
     session_id = "" if context is None else context.session_id
-    return lambda: tabs.is_gone(session_id)
 
-
-def unwanted() -> Callable[[], bool]:
-    """Says later whether this run's tab was closed; where the person did something else meanwhile, it raises
-    what ends the run."""
-    gone = is_gone()
-
-    def ask() -> bool:
+    def poll() -> bool:
         session()  # here Streamlit ends a run that another one waits for
-        return gone()
+        return tabs.is_gone(session_id)
 
-    return ask
-
-
-def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
-    """Name and rows of the second table that a field has read, if any."""
-    table = session().tables.get(key)
-    return None if isinstance(table, DpcoreError) else table
-
-
-def drop_table(key: str) -> None:
-    """Forget the second table that a field has read."""
-    session().tables.pop(key, None)
+    return poll
 
 
 def drop_uploads() -> None:

@@ -55,7 +55,8 @@ def choose_part(curator: Curator) -> dict[str, str]:
             _("Every part costs as much as all rows.")
             if curator.account.source
             else _(
-                "Parts share nobody: releases of all parts of one column cost as much as the dearest of them."
+                "No person is in two parts: releases of all parts of one column cost as much "
+                "as the most expensive of them."
             )
         )
     return {name: label}

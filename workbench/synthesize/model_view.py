@@ -18,7 +18,7 @@ def show(release: Release, model: SyntheticModel) -> None:
     """Three looks at the model; all of them are free and may be published."""
     looks = {_("Relations"): _graph, _("Answers"): _answers, _("Error by noise"): _noise}
     look = st.segmented_control(
-        _("Look at the model"), list(looks), default=_("Relations"), required=True, key="model-look"
+        _("View of the model"), list(looks), default=_("Relations"), required=True, key="model-look"
     )
     looks[look](release, model)
 

@@ -66,13 +66,10 @@ def show(name: str, release: Release) -> None:
             error_box(error)
             return
         show_rows(shown)
-        st.download_button(
+        file_view.download(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),
             release_file(name, release, "pooled rows", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
             key=f"{key}-csv",
         )
         for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):

@@ -91,8 +91,8 @@ def show(
     st.subheader(
         _("What you would get"),
         help=_(
-            "Computed from what is declared, and from the number of rows that count, in one digit, which "
-            "only you are told. Nothing is charged."
+            "Computed from what is declared, and from the number of rows that count, in one "
+            "digit, which only you see. Nothing is charged."
         ),
     )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
@@ -203,7 +203,7 @@ def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
-        "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
+        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
@@ -257,7 +257,7 @@ def _expectation(preview: Preview) -> None:
         variances = [each.cells * each.variance for each in noisy]
         variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
-            _("The number of rows would be told within ± {half}.").format(
+            _("The number of rows would be reported within ± {half}.").format(
                 half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
             )
         )
@@ -293,7 +293,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
             shape = answer(release, (name,)).values
             break
     else:
-        caption = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
+        caption = _("The shape is not known in advance: all cells are drawn equal. The bars show the error.")
         shape = np.full(column.size, preview.mean_cell(each))
     labels, cells = charts.fold_labels(column.labels), charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells

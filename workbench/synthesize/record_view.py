@@ -104,8 +104,7 @@ def _apart(curator: Curator, release: Release) -> None:
 
 def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
     held, test_ids = session.session(), session.own(SynthesizeState).test_ids
-    if error := held.notices.pop(key, None):
-        widgets.error_box(error)
+    widgets.show_notice(key)
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )

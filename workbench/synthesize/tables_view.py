@@ -56,8 +56,9 @@ def show_answer(release: Release, told: Answer, *, key: str) -> None:
     else:
         st.warning(
             _(
-                "These columns were not measured together: the counts follow from the model. If the columns "
-                "hang together otherwise, they are wrong, and no interval says by how much."
+                "These columns were not measured together: the counts follow from the model. If "
+                "the columns are related otherwise, they are wrong, and no interval says by how "
+                "much."
             )
         )
     ends = (told.low, told.high) if told.measured else None

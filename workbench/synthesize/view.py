@@ -316,5 +316,7 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         job.to_json(),
         release_file(data_set.name, release, "job", "json"),
         icon="terminal",
-        help=_("The same beside the data: python -m workbench release job.json --to release.json"),
+        help=_(
+            "The same as a command next to the data: python -m workbench release job.json --to release.json"
+        ),
     )

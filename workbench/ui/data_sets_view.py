@@ -102,7 +102,7 @@ def bring_rows(data_set: DataSet) -> None:
     file_view.file_uploader(
         _("The file {name}").format(name=plain(declaration.name)),
         type=ENDINGS,
-        key=session.rows_field().key,
+        key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
         args=(data_set,),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -18,10 +19,10 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.risk.disclosure import AttributeRisk, attribute_risk
+from dpcore.risk.disclosure import attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
 from dpcore.schema.role import Role
-from dpcore.tables.classes import IntArray, equivalence_classes, leaves_of
+from dpcore.tables.classes import equivalence_classes, leaves_of
 from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
@@ -61,92 +62,72 @@ _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
 def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Local recoding at k = 2: each pair becomes only as coarse as it must (6.2 to 6.3)."""
-    plan = Plan(
-        roles=_KNOWN,
-        hierarchies={"zip": _ZIP, "age": _TENS},
-        models=(KAnonymity(k=2),),
-        method=METHODS["local recoding"],
-    )
-    return apply(table, plan)
+    """Make each pair as coarse as it must be: local recoding at k = 2 (6.2 to 6.3)."""
+    return _anonymized(table, method=METHODS["local recoding"])
 
 
 def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that a search at k = 2 keeps when it may suppress one in five, in pairs (6.4 to 6.3)."""
-    kept = (_searched(table, limit=0.2) != "*").any(axis=1)
+    """Keep the rows of a search at k = 2 that may suppress one in five, in pairs (6.4 to 6.3)."""
+    kept = (_anonymized(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
     return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
 
 def with_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """k = 2 with every row kept (6.4 without suppression)."""
-    return _searched(table, limit=0)
+    """Reach k = 2 with every row kept (6.4 without suppression)."""
+    return _anonymized(table, limit=0, suppressed="kept")
 
 
 def repaired(table: pd.DataFrame) -> pd.DataFrame:
-    """k = 2 and three diseases in every group (6.6 to its repair)."""
-    plan = Plan(
+    """Reach k = 2 and three diseases in every group (6.6 to its repair)."""
+    return _anonymized(
+        table,
         roles={**_KNOWN, "disease": "sensitive"},
         hierarchies={"zip": _MASKED, "age": _WIDE},
         models=(KAnonymity(k=2), DistinctL(column="disease", l=3)),
         limit=0,
     )
-    return apply(table, plan)
+
+
+def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
+    usual: dict[str, Any] = {
+        "roles": _KNOWN,
+        "hierarchies": {"zip": _ZIP, "age": _TENS},
+        "models": (KAnonymity(k=2),),
+    }
+    return apply(table, Plan(**usual | options))
 
 
 def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
-    """What somebody learns about a person of whom they know this: the diseases and their chances."""
+    """Return the diseases, and their chances, of a person of whom this is known."""
     matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
     chances = matching["disease"].value_counts(normalize=True)
     return pd.DataFrame({"disease": chances.index, _("chance"): chances.to_numpy()})
 
 
-def _searched(table: pd.DataFrame, limit: float) -> pd.DataFrame:
-    plan = Plan(
-        roles=_KNOWN,
-        hierarchies={"zip": _ZIP, "age": _TENS},
-        models=(KAnonymity(k=2),),
-        limit=limit,
-        suppressed="kept",
-    )
-    return apply(table, plan)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Operation:
-    """Something done with a table of the example.
-
-    Attributes:
-        says: what, in a few words.
-        run: does it.
-    """
-
-    says: str
-    run: Callable[[pd.DataFrame], pd.DataFrame]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class ExampleTable:
     """One table of the example.
 
     Attributes:
-        table: its number.
-        title, says: what there is to see.
+        number: as in the book.
+        title: what there is to see, in a few words.
+        says: the same in a sentence or two.
         known: sets of columns that others may know; k and l are counted by each.
-        operations: what is done with the table, computed when it is shown.
+        operations: what is done with the table, in a few words, and what does it when it is shown.
     """
 
-    table: str
+    number: str
     title: str
     says: str
     known: tuple[tuple[str, ...], ...] = (("zip", "age"),)
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """The rows."""
-        return TABLES[self.table]
+        """Return the rows."""
+        return TABLES[self.number]
 
     def counted(self) -> list[str]:
-        """k, and l where a disease is to stay unknown, by each set of known columns; counted, not stated."""
+        """Count k, and l where a disease is to stay unknown, by each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(columns=", ".join(by), counts=self._counts(by))
             for by in self.known
@@ -157,72 +138,66 @@ class Step:
         k = reidentification_risk(classes, threshold=0.5).k
         if "disease" not in self.frame():
             return _("k = {k}").format(k=k)
-        secret = self._secret(classes)
+        risk = attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
         return _("k = {k}, l = {l}, entropy l = {entropy}").format(
-            k=k, l=secret.distinct_l, entropy=number(secret.entropy_l)
+            k=k, l=risk.distinct_l, entropy=number(risk.entropy_l)
         )
-
-    def _secret(self, classes: IntArray) -> AttributeRisk:
-        return attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
 
 
 @functools.cache
-def computed(step: Step, language: str) -> tuple[list[str], list[pd.DataFrame]]:
-    """What is counted in a table and what each operation makes: once for all who read the same language."""
-    return step.counted(), [each.run(step.frame()) for each in step.operations]
+def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.DataFrame]]:
+    """Return what is counted in a table and what each operation makes, computed once per language."""
+    return step.counted(), [run(step.frame()) for _says, run in step.operations]
 
 
-STEPS = (
-    Step(
-        table="6.1",
+EXAMPLES = (
+    ExampleTable(
+        number="6.1",
         title=N_("Everybody has company"),
         says=N_("Two people share one zip and age, three another: the smallest group gives k."),
     ),
-    Step(
-        table="6.2",
+    ExampleTable(
+        number="6.2",
         title=N_("As it was collected"),
         says=N_(
             "Everybody is alone with their zip and age. The book prints 33620 in place of 23620, from which "
             "the next table could not be made: 33620 would become 336**."
         ),
-        operations=(Operation(says=N_("Made coarser in pairs, at k = 2:"), run=in_pairs),),
+        operations=((N_("Made coarser in pairs, at k = 2:"), in_pairs),),
     ),
-    Step(
-        table="6.3",
+    ExampleTable(
+        number="6.3",
         title=N_("Coarser, in pairs"),
         says=N_(
             "Ages became tens, and one pair's zip lost two digits; the other pair kept its zip. With one "
             "level for the whole column, 33617 would become 336** too: this is local recoding."
         ),
     ),
-    Step(
-        table="6.4",
+    ExampleTable(
+        number="6.4",
         title=N_("One who is unlike all others"),
         says=N_(
             "Without the row of 19352, one of five, the table before is reached. To keep it, the zip has to "
             "go altogether, and the ages become much coarser."
         ),
         operations=(
-            Operation(says=N_("One row in five may be suppressed:"), run=without_outlier),
-            Operation(says=N_("Every row is kept:"), run=with_outlier),
+            (N_("One row in five may be suppressed:"), without_outlier),
+            (N_("Every row is kept:"), with_outlier),
         ),
     ),
-    Step(
-        table="6.5",
+    ExampleTable(
+        number="6.5",
         title=N_("A group that shares its secret"),
         says=N_(
             "k holds, but both people of 33620 have heart disease: whoever knows that a neighbor is in the "
             "table knows the disease, without finding the row."
         ),
         operations=(
-            Operation(
-                says=N_("What is learned about a neighbor in 33620:"),
-                run=lambda table: learned(table, zip="33620"),
-            ),
+            (N_("What is learned about a neighbor in 33620:"), lambda table: learned(table, zip="33620")),
         ),
     ),
-    Step(
-        table="6.6",
+    ExampleTable(
+        number="6.6",
         title=N_("Different diseases, but not for those who know the age"),
         known=(("zip",), ("zip", "age")),
         says=N_(
@@ -230,15 +205,15 @@ STEPS = (
             "can be known, both people of 40-49 share one disease. No tool may assume that nobody knows."
         ),
         operations=(
-            Operation(
-                says=N_("What is learned about somebody in the early forties:"),
-                run=lambda table: learned(table, age="40-49"),
+            (
+                N_("What is learned about somebody in the early forties:"),
+                lambda table: learned(table, age="40-49"),
             ),
-            Operation(says=N_("Repaired: three diseases in every group:"), run=repaired),
+            (N_("Repaired: three diseases in every group:"), repaired),
         ),
     ),
-    Step(
-        table="6.6, repaired",
+    ExampleTable(
+        number="6.6, repaired",
         title=N_("Wider groups"),
         says=N_("One group of four with three diseases. The price is the age, which now says little."),
     ),

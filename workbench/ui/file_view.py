@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.progress import OnProgress
+from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
 from workbench.session import person
@@ -19,6 +18,17 @@ from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
 from workbench.workers import reading
 from workbench.workers.callbacks import cancelled_by
+from workbench.workers.reading import TableFile
+
+STAGES = Words(
+    {
+        reading.LINES: N_("splitting it into columns"),
+        reading.COLUMNS: N_("recognizing numbers and dates"),
+        reading.FACTS: N_("looking at each column"),
+        reading.FINGERPRINT: N_("checking whether it is known"),
+    }
+)
+_GUESSED = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -67,30 +77,38 @@ def demo_notice() -> None:
     if person.is_demo():
         st.info(
             _(
-                "This is a demo with invented tables. It takes no files, each browser has budgets of its "
-                "own, and nothing is kept: links, releases and budgets are gone when the server starts again."
+                "This is a demo with invented tables. It takes no files, each browser has its own "
+                "budgets, and nothing is kept: links, releases and budgets are gone when the "
+                "server starts again."
             ),
             icon=":material/info:",
         )
 
 
-STAGES = Words(
-    {
-        reading.LINES: N_("taking it apart"),
-        reading.COLUMNS: N_("recognizing numbers and dates"),
-        reading.FACTS: N_("looking at each column"),
-        reading.FINGERPRINT: N_("looking whether it is known"),
-    }
-)
+def read(
+    data: bytes, name: str, *, notice: str, key: bytes | None = None, options: ReadOptions = _GUESSED
+) -> TableFile | None:
+    """Read a table from a file with a bar on the page; None, and a notice, where that fails or is stopped.
 
-
-@contextmanager
-def being_read(name: str, size: int) -> Iterator[OnProgress]:
-    """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
-    take half a minute (D17). Gives what is to be told."""
-    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
-    with (
-        cancelled_by(session.unwanted()),
-        progress_view.told(title, STAGES, key="stop-reading") as on_progress,
-    ):
-        yield on_progress
+    Args:
+        data: bytes of the file.
+        name: of the file.
+        notice: page or field among the notices of the session that shows what went wrong.
+        key: of the ledger, for the fingerprint; None where the table is not to be opened.
+        options: how the file is read.
+    """
+    notices = session.session().notices
+    notices[notice] = reading.interrupted()  # until it has been read
+    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
+    file = None
+    try:
+        with (
+            session.noticing(notice),
+            cancelled_by(session.unwanted()),
+            progress_view.told(title, STAGES, key="stop-reading") as tell,
+        ):
+            file = reading.read(data, name, key=key, on_progress=tell, options=options)
+            del notices[notice]
+    finally:
+        session.drop_uploads()
+    return file

@@ -48,9 +48,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
         on_click=_write,
         args=(name_field, write, key),
     )
-    held = session.session()
-    if error := held.notices.pop(key, None):
-        widgets.error_box(error)
+    widgets.show_notice(key)
     if written := session.own(FolderState).written.get(key):
         st.success(
             _("{rows:,} rows are in the folder {name}.").format(rows=written[1], name=plain(written[0]))

@@ -21,7 +21,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     Args: key: of the widgets.
     """
     widgets.table_uploader(_("A list of known people that an attacker may hold (CSV)"), key=key)
-    if (given := session.table_in(key)) is not None:
+    if (given := session.session().tables.get(key)) is not None:
         return given
     if curator.account.dataset != session.kept(("sample with a list",), _fingerprint_of_the_sample):
         return None

@@ -9,7 +9,7 @@ import pandas as pd
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
@@ -18,7 +18,7 @@ from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
 from workbench.web import holders
-from workbench.workers import process, reading
+from workbench.workers import process
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
@@ -38,14 +38,11 @@ class RowCounts:
 
 def continue_with(dataset: str) -> None:
     """Work with a data set on file, without its rows until they are needed."""
-    held = session.session()
-    try:
-        found = held.data_sets.get(dataset) or datasets.find(dataset, session.ledger())
-    except DpcoreError as error:
-        held.notices[NOTICE] = error
-        return
-    if found is not None:
-        held.enter(found)
+    tab = session.session()
+    with session.noticing(NOTICE):
+        data_set = tab.data_sets.get(dataset) or datasets.find(dataset, session.ledger())
+        if data_set is not None:
+            tab.enter(data_set)
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
@@ -110,39 +107,24 @@ def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
 
 def take_file(wanted: DataSet) -> None:
     """Read the file that was brought, as it was read then, and open it if it is the one that is wanted."""
-    held = session.session()
-    file = session.rows_field().value()
+    file = session.file_field(NOTICE).value()
     if file is None:
         return
-    held.uploads += 1  # a new key makes the server forget the bytes
-    held.notices[NOTICE] = reading.interrupted()  # until it has been read
-    options = wanted.declaration.reading if wanted.declaration else None
-    try:
-        with file_view.being_read(file.name, file.size) as tell:
-            read = reading.read(
-                file.getvalue(),
-                file.name,
-                key=session.ledger().of(wanted.id).key,
-                on_progress=tell,
-                options=options or ReadOptions(),
-            )
-        _take(read.table.frame, read.dataset, wanted)
-        held.notices.pop(NOTICE, None)
-    except DpcoreError as error:
-        held.notices[NOTICE] = error
-    finally:
-        session.drop_uploads()
+    session.session().uploads += 1
+    options = (wanted.declaration.reading if wanted.declaration else None) or ReadOptions()
+    with session.noticing(NOTICE):
+        key = session.ledger().of(wanted.id).key
+        read = file_view.read(file.getvalue(), file.name, notice=NOTICE, key=key, options=options)
+        if read is not None:
+            _take(read.table.frame, read.dataset, wanted)
 
 
 def take_sample(wanted: DataSet) -> None:
     """Invent the sample again; the same numbers come out."""
-    held = session.session()
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
-    try:
+    with session.noticing(NOTICE):
         _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
-    except DpcoreError as error:
-        held.notices[NOTICE] = error
 
 
 def columns_of(wanted: DataSet) -> list[str]:

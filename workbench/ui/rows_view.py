@@ -50,7 +50,7 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
 def offer_first_rows() -> None:
     """Where all rows would be needed and do not fit: offer to ask about the first ones."""
     if not session.session().on_first_rows:
-        _switch(_("Look at the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
+        _switch(_("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
 
 
 def first_rows_words() -> str:
@@ -58,8 +58,8 @@ def first_rows_words() -> str:
     if not session.session().on_first_rows:
         return ""
     return _(
-        "What needs rows is about the first {rows:,} rows of the source, which are no random part of it. "
-        "Only what counts can tell is about all rows."
+        "Results that need rows use the first {rows:,} rows of the source, which are no "
+        "random part of it. Only counts use all rows."
     ).format(rows=FIRST)
 
 
@@ -67,7 +67,7 @@ def say_first_rows() -> None:
     """Mark a page of figures about the first rows, with the way back."""
     if words := first_rows_words():
         st.warning(words, icon=":material/vertical_align_top:")
-        _switch(_("Ask about all rows again"), to_first=False)
+        _switch(_("Use all rows again"), to_first=False)
 
 
 def _switch(label: str, *, to_first: bool) -> None:

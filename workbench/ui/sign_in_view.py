@@ -52,15 +52,16 @@ def _ask() -> None:
     if person.sign_in_failed():
         st.error(
             _(
-                "The sign-in did not end well: the provider could not be reached, or it refused. Nothing was "
-                "opened. Try again in a minute; if it stays so, tell whoever runs this server."
+                "The sign-in failed: the provider could not be reached, or it refused. Nothing "
+                "was opened. Try again in a minute; if it fails again, tell the administrator of "
+                "this server."
             )
         )
     if address is not None:
         st.warning(
             _(
-                "You are signed in as {address}, who has no role here. Ask whoever runs this server for one, "
-                "or sign in as somebody else."
+                "You are signed in as {address}, who has no role here. Ask the administrator of "
+                "this server for one, or sign in as another person."
             ).format(address=plain(address, at_most=100))
         )
         st.button(_("Sign out"), on_click=st.logout, type="primary")

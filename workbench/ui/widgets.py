@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -43,9 +43,10 @@ from workbench.ui.wording import (
     rho_words,
     unit_words,
 )
-from workbench.workers import process, queue, reading
+from workbench.workers import process, queue
 from workbench.workers.callbacks import cancelled_by
 
+Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
@@ -121,7 +122,9 @@ def _say_what_is_gone(held: session.Session) -> None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
     elif held.lost:
         names = ", ".join(plain(name, at_most=80) for name in held.lost)
-        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+        gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
+            names=names
+        )
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")
@@ -291,29 +294,52 @@ def internal_badge() -> None:
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
-    read = session.table_in(key)
-    if read is not None:
+    tab = session.session()
+    if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"{plain(label, at_most=200)}: **{plain(read[0], at_most=100)}**")
-        right.button(_("Remove"), key=f"{key}-remove", on_click=session.drop_table, args=(key,))
-        return read[1]
-    held = session.session()
-    widget = f"{key}-{held.uploads}"
-    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
+        left.markdown(f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**")
+        right.button(_("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,))
+        return table[1]
+    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=session.file_field(key).key)
     if file is None:
-        if isinstance(error := held.tables.get(key), DpcoreError):
-            error_box(error)
+        if key in tab.notices:
+            error_box(tab.notices[key])
         return None
-    held.uploads += 1  # another field, so that the server forgets the bytes
-    held.tables[key] = reading.interrupted()  # until it has been read
-    try:
-        with file_view.being_read(file.name, file.size) as tell:
-            found = reading.read(file.getvalue(), file.name, on_progress=tell)
-        held.tables[key] = (file.name, found.table.frame)
-    except DpcoreError as error:
-        held.tables[key] = error
-    session.drop_uploads()
+    tab.uploads += 1
+    if (read := file_view.read(file.getvalue(), file.name, notice=key)) is not None:
+        tab.tables[key] = (file.name, read.table.frame)
     return st.rerun()
+
+
+def choose(
+    label: str, titles: Mapping[Value, str], *, key: str, default: Value | None = None, **options: Any
+) -> Value:
+    """Return one of a few values, chosen by their titles; the first of them unless a default is given."""
+    value: Value = st.segmented_control(
+        label,
+        list(titles),
+        default=next(iter(titles)) if default is None else default,
+        format_func=titles.__getitem__,
+        required=True,
+        key=key,
+        **options,
+    )
+    return value
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show an error of the library that ends the block, and go on after it."""
+    try:
+        yield
+    except DpcoreError as error:
+        error_box(error)
+
+
+def show_notice(page: str) -> None:
+    """Show once the error that happened in a callback of a page."""
+    if (error := session.session().notices.pop(page, None)) is not None:
+        error_box(error)
 
 
 def link_root(address: str, kind: str) -> str:

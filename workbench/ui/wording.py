@@ -194,8 +194,8 @@ def answer_to(found: RowCount) -> list[str]:
         return [
             rows,
             _(
-                "This follows from the model: these columns were not measured together. If they hang "
-                "together otherwise, it is wrong, and no interval says by how much."
+                "This follows from the model: these columns were not measured together. If they "
+                "are related otherwise, it is wrong, and no interval says by how much."
             ),
         ]
     low, high = (f"{round(end):,}" for end in (found.low, found.high))

@@ -16,7 +16,7 @@ from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
-from workbench.upload import column_view, known_view, opening
+from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID, SINGLY = "grid", "one"
@@ -30,8 +30,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
         _(
-            "Bounds and categories should be known without looking at this table. Those that were read from "
-            "it say nothing under *known from*: correct them or say from where, or every guarantee tells it."
+            "Bounds and categories should be known without looking at this table. Those that were "
+            "read from it say nothing under *known from*: correct them or say from where, or "
+            "every guarantee says so."
         )
     )
     if draft.schema.excluded:
@@ -47,33 +48,25 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         )
     questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
-    way = st.segmented_control(
-        _("Describe the columns"),
-        list(ways),
-        default=GRID,
-        required=True,
-        format_func=ways.__getitem__,
-        key="schema-way",
-        persist_state="session",
-    )
+    way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
         widgets.error_box(error)
     if schema:
         with questions:
-            known_view.ask(draft, schema)
+            facts_view.ask(draft, schema)
     if schema:
-        fits = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+        table, refused = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
             widgets.internal_badge()
-            st.dataframe(fits.table, hide_index=True)
-        if fits.refused:
+            st.dataframe(table, hide_index=True)
+        if refused:
             st.error(
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in fits.refused))
+                ).format(columns=", ".join(plain(name) for name in refused))
             )
             return None
     return schema
@@ -191,7 +184,7 @@ def _ask_alike(alike: Alike) -> bool:
         _("Are both tables about the same people?"),
         list(people),
         index=None,
-        format_func=lambda value: people[value],
+        format_func=people.get,
         key=opening.ALIKE.key,
     )
     return answer is not None

@@ -42,29 +42,27 @@ def show_cards() -> None:
                     kind=said(SourceKind.of_kind(each.source.kind).title), rows=rows_words(each.source)
                 )
             )
-            st.button(_("Look at it"), key=f"source-{each.source.name}", on_click=take_source, args=(each,))
+            st.button(
+                _("Show its first rows"), key=f"source-{each.source.name}", on_click=take_source, args=(each,)
+            )
 
 
 def rows_words(source: Source) -> str:
     """Why a row is one person's."""
     if not source.declared_by:
         return _("Each row comes from the rows of one person, whatever is in the others.")
-    return _("That each row comes from one person is the word of {name}, and checked by nobody.").format(
+    return _("{name} declared that each row comes from one person; this is not checked.").format(
         name=plain(source.declared_by, at_most=80)
     )
 
 
 def take_source(listed: Listed) -> None:
     """Read the first rows of a source, and put it on the way to being opened."""
-    held = session.session()
-    try:
+    with session.noticing(opening.NOTICE):
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
-    except DpcoreError as error:
-        held.notices["upload"] = error
-        return
-    opening.take_rows_of(listed.source, frame, schema)
+        opening.take_rows_of(listed.source, frame, schema)
 
 
 def say_which_rows(draft: Draft) -> None:

@@ -16,7 +16,7 @@ from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain, unit_words
-from workbench.upload import answers
+from workbench.upload import facts
 
 ONE, NAMED, DECLARED = "one", "named", "declared"
 CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
@@ -36,7 +36,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     if declared is not None:
         st.info(
-            _("Declared by whoever runs this source: {unit}. This cannot be weakened here.").format(
+            _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(
                 unit=plain(unit_words(declared), at_most=200)
             ),
             icon=":material/lock:",
@@ -137,8 +137,8 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     if rows is None and not draft.cap_seen:
         st.button(
             _("Show what each number would keep (computed from the rows)"),
-            on_click=answers.see_caps,
-            args=(draft,),
+            on_click=setattr,
+            args=(draft, "cap_seen", True),
         )
         return None
     if not (draft.cap_seen or draft.schema.unit.from_data) and draft.cap is None:
@@ -159,7 +159,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     """What each number keeps, and the noise that it needs; for the owner only."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
-    kept = answers.shares_kept(draft, name, caps)
+    kept = facts.shares_kept(draft, name, caps)
     if rows and kept["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
             _(
@@ -194,8 +194,8 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
     if rows > 1:
         st.caption(
             _(
-                "Declared, and checked by nobody: whoever has more rows than this is protected less. "
-                "A larger number protects more, and needs that much more noise."
+                "Declared and not checked: a person with more rows than this is protected less. A "
+                "larger number protects more, and needs that much more noise."
             )
         )
     return PrivacyUnit(max_rows=rows)

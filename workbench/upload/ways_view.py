@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.schema import IntervalColumn
 from workbench import session
 from workbench.store.datasets import DataSet
 from workbench.ui import data_sets_view, releases
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import opening
+
+MOST_FOR_HISTOGRAM = 6
 
 
 def shown_to_me() -> None:
@@ -20,13 +23,13 @@ def shown_to_me() -> None:
         st.info(_("Nothing is shown to you yet. Ask a steward to name your address on the page Ledger."))
 
 
-def next_steps(data_set: DataSet, *, steward: bool) -> None:
+def show(data_set: DataSet, *, steward: bool) -> None:
     """A data set that is on file: what can be done with it, and what was released."""
     st.title(_("What you can do now") if steward else plain(data_set.name))
     if steward:
         _ways_on(data_set)
     else:
-        st.button(_("Open another data set"), on_click=opening.another)
+        st.button(_("Open another data set"), on_click=opening.choose_table, args=(True,))
     _made_before(data_set)
 
 
@@ -37,15 +40,16 @@ def _ways_on(data_set: DataSet) -> None:
             _("The data set is open. What is computed from its rows now goes through the ledger."),
             icon=":material/lock:",
         )
-    for column, step in zip(st.columns(3), opening.steps(data_set), strict=False):
+    for column, (page, kind, label, text) in zip(st.columns(3), next_steps(data_set), strict=True):
         with column.container(border=True, height="stretch"):
-            if st.button(step.label, key=f"step-{step.kind}", icon=":material/arrow_forward:"):
-                opening.go(step)
-                st.switch_page(step.page)
-            st.write(step.text)
+            if st.button(label, key=f"step-{kind or page}", icon=":material/arrow_forward:"):
+                if kind:
+                    session.leave(session.PlanRelease(kind=kind))
+                st.switch_page(f"pages/{page}.py")
+            st.write(text)
     with st.container(horizontal=True):
         st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
-        st.button(_("Open another table"), on_click=opening.another)
+        st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if held.curator is None:
         st.subheader(_("The rows"))
         data_sets_view.bring_rows(data_set)
@@ -64,3 +68,37 @@ def _made_before(data_set: DataSet) -> None:
             ):
                 session.session().shown = line["request_id"]
                 st.switch_page("pages/synthesize.py")
+
+
+def next_steps(data_set: DataSet) -> list[tuple[str, str, str, str]]:
+    """Return what to do first with a table: know its risk, make it safer, release from it.
+
+    Returns: of each step the page, the kind of release to plan there, if any, a label and a sentence.
+    """
+    columns = data_set.declaration.schema.columns if data_set.declaration else ()
+    numbers = [column.name for column in columns if isinstance(column, IntervalColumn)]
+    first = next(iter([*numbers, *(column.name for column in columns)]), "")
+    release = (
+        "synthesize",
+        "histogram",
+        _("Release a histogram"),
+        _("Of {column}: see its expected error first, then decide.").format(column=plain(first)),
+    )
+    if len(columns) > MOST_FOR_HISTOGRAM:
+        text = _("Invented rows that follow noisy counts of the columns you choose.")
+        release = ("synthesize", "table", _("Make a synthetic table"), text)
+    return [
+        (
+            "audit",
+            "",
+            _("Audit: is it anonymous?"),
+            _("How many people are unique, and by which columns. For your eyes only, and free."),
+        ),
+        (
+            "anonymize",
+            "",
+            _("Anonymize the table"),
+            _("Make values coarser until everybody looks like others (k-anonymity). No budget is used."),
+        ),
+        release,
+    ]

@@ -98,7 +98,7 @@ class Guard:
             )
         origin = headers.get("origin")
         if origin is not None and not _is_same(origin, headers.get("host")):
-            return 403, "Pages of other sites may not ask this server.\n"
+            return 403, "Requests from other sites are refused.\n"
         if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
             return 404, "Not found.\n"
         if "/_stcore/upload_file/" in path and not self._uploads:

@@ -28,8 +28,8 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A table as it was read; with a key, its suggested schema and keyed fingerprint."""
+class TableFile:
+    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
 
     table: ReadResult
     schema: Schema | None
@@ -43,7 +43,7 @@ def read(
     key: bytes | None = None,
     on_progress: OnProgress = silent,
     **options: Any,
-) -> Reading:
+) -> TableFile:
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
@@ -69,7 +69,7 @@ def read(
             raise _refusal(error) from None
         except StoppedError:
             raise interrupted() from None
-    return Reading(table=table, schema=schema, dataset=dataset)
+    return TableFile(table=table, schema=schema, dataset=dataset)
 
 
 def interrupted() -> ReadError:
@@ -99,7 +99,7 @@ def read_within(
     table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
-    schema = suggest_schema(table.frame, told=told(FACTS, 0.4))
+    schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
     return table, schema, Curator.dataset_of(table.frame, holder)

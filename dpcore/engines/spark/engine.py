@@ -52,6 +52,7 @@ class SparkEngine(Engine):
 
         Args:
             frame: a DataFrame of PySpark, classic or Connect; it must give the same rows each time.
+            schema: the declared columns, and the people who are protected.
             key: of the ledger.
             on_rows: told now and then that Spark is at work, without rows; what it raises ends the work.
         Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
@@ -87,7 +88,7 @@ class SparkEngine(Engine):
 
     @classmethod
     def look(cls, frame: Any, rows: int) -> Microdata:
-        """The first so many rows, before anything is declared. Raises: as the engine does."""
+        """Return up to `rows` rows, before anything is declared. Raises: as the engine does."""
         with _readable():
             found = frame.limit(rows).toArrow()
         check_types(zip(found.column_names, found.schema.types, strict=True))
@@ -116,7 +117,7 @@ class SparkEngine(Engine):
         )
 
     def _value(self, place: str) -> Any:
-        """A column in which NaN is a missing value, as it is elsewhere."""
+        """Return a column in which NaN is a missing value, as it is elsewhere."""
         from pyspark.sql import functions as F  # noqa: N812
 
         column = F.col(place)
@@ -124,13 +125,13 @@ class SparkEngine(Engine):
         return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
-        """The first so many rows that Spark comes by: the only ones that ever leave it."""
+        """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
         with _readable():
             found = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(found.columns, self._columns))
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
-        """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
+        """Hand over the results of workers, a partition at a time. No other row leaves them."""
         names = self._columns if work.reads is None else work.reads
         packing = self._packing(names)
         task = Each(work=work, packing=packing, schema=self._schema)
@@ -172,7 +173,7 @@ class SparkEngine(Engine):
         return cast(Result, result)
 
     def _code(self) -> int:
-        """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
+        """Look at every row once, have Spark keep the cells of each, and return the number of rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
         packing = self._packing(self._names)
@@ -191,7 +192,7 @@ class SparkEngine(Engine):
         return int(rows or 0)
 
     def _waited(self, work: Callable[[], Waited]) -> Waited:
-        """What Spark brings; whoever waits is asked meanwhile, and may end it."""
+        """Return the result of Spark. The callback is called meanwhile, and may cancel it."""
         from pyspark.errors import PySparkException
 
         name = uuid.uuid4().hex
@@ -292,7 +293,7 @@ def _ship(session: Any) -> None:
 
 @functools.cache
 def _packed() -> tempfile.TemporaryDirectory[str]:
-    """A folder with this library as an archive; workers that join late fetch it until this process ends."""
+    """Return a folder with this library as an archive, which late workers fetch until this process ends."""
     root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
     with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:

@@ -14,7 +14,7 @@ _KINDS = {"byte": "int8", "short": "int16", "integer": "int32", "boolean": "bool
 
 @dataclass(frozen=True, kw_only=True)
 class Packing:
-    """How the columns of a table come to a worker: some by themselves, then the words of the others.
+    """The way in which columns come to a worker, some by themselves, then the words of the others.
 
     A word has 64 bits: from the lowest on the values of its columns, wide ones first, and from the highest on
     a bit for each that is set where the value is missing.
@@ -46,7 +46,7 @@ class Packing:
         return [name for name in self.names if name not in inside]
 
     def columns(self, places: Mapping[str, str]) -> list[Any]:
-        """What Spark is asked for, from the names that its columns have there."""
+        """Return the expressions that Spark computes, from the names that its columns have there."""
         from pyspark.sql import functions as F  # noqa: N812
 
         asked = [F.col(places[name]) for name in self.alone]
@@ -62,7 +62,7 @@ class Packing:
         return asked
 
     def table(self, batches: Sequence[Any]) -> Any:
-        """The columns again, of Arrow batches as they come."""
+        """Return the columns again from batches of Arrow as they come."""
         import pyarrow as pa
 
         came = pa.Table.from_batches(batches).combine_chunks()

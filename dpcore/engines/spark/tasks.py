@@ -1,4 +1,4 @@
-"""What workers of Spark do with their rows: functions of Arrow batches, sent to where the rows are."""
+"""Tasks for workers of Spark: functions of Arrow batches, sent to where the rows are."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Refusal:
         return cls(error=type(error), problem=error.problem, remedy=error.remedy)
 
     def raised(self) -> DpcoreError:
-        """The error again."""
+        """Return the error as it was raised."""
         return self.error(self.problem, remedy=self.remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a worker does with its rows: numbers that add up key by key, and what is not a number.
+    """A task that gives numbers which add up key by key, and results that are no numbers.
 
     Attributes:
         packing: how the columns come; None where these are cells, as `Code` made them.
@@ -89,7 +89,7 @@ class Task:
         return pa.RecordBatch.from_arrays(columns, names=["key", "number", "other"])
 
     def whole(self, added: Any) -> tuple[Any, int]:
-        """The result, if there were rows, and their number, from the sums of what all workers gave.
+        """Return the result, if there were rows, and their number, from the sums over all workers.
 
         Raises: what a worker refused.
         """
@@ -120,7 +120,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """What a worker makes of its rows to be kept: their cells, many rows at a time, as bytes."""
+    """A task that gives the cells of rows, many rows at a time, as bytes to be kept."""
 
     packing: Packing
     schema: Schema
@@ -147,7 +147,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Each:
-    """What a worker makes of its rows, some at a time, as bytes."""
+    """A task that gives a result for some rows at a time, as bytes."""
 
     work: Making[Any]
     packing: Packing
@@ -167,7 +167,7 @@ class Each:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """What a worker adds to rows: whose each one is, and its digest, as bytes that sort as the digests do."""
+    """A task that adds to each row its owner and its digest, as bytes that sort as the digests do."""
 
     names: tuple[str, ...]
     declared: tuple[str, ...]

@@ -15,12 +15,12 @@ from dpcore.tables.arrow import kinds_of
 
 
 class DuckDBReader:
-    """What a source of DuckDB gives, within a limit of memory: each state in a transaction of its own."""
+    """A reader of what DuckDB reads, within a limit of memory, with a transaction for each state."""
 
     ordered = False
 
     def __init__(self, source: DuckDBSource) -> None:
-        """Connect. Raises: ReadError for what cannot be read; SchemaError for views and the like."""
+        """Connect. Raises: ReadError for what cannot be read, SchemaError for views and the like."""
         import duckdb
 
         self.source = source
@@ -32,7 +32,10 @@ class DuckDBReader:
 
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
-        """The files as they were. Raises: ReadError where they are not; SchemaError for nested columns."""
+        """Hold the files as they were.
+
+        Raises: ReadError where they changed, SchemaError for nested columns.
+        """
         import duckdb
 
         self._check()

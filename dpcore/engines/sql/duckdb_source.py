@@ -1,4 +1,4 @@
-"""What DuckDB is to read, and a connection that reads that and nothing else."""
+"""Sources of DuckDB, and connections that read them and nothing else."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class DuckDBSource(Source):
 
     @property
     def rows(self) -> str:
-        """What is after FROM."""
+        """The part of the query after FROM."""
         first = "" if self.table else "memory.main.source"
         return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
 
     def connect(self) -> Any:
-        """A connection that reads this alone: no other file, no writing, no other setting.
+        """Open a connection that reads this alone, with no other file, no writing and no other setting.
 
         Raises: duckdb.Error, whose words may hold what nobody should see.
         """
@@ -99,7 +99,7 @@ class DuckDBSource(Source):
         return connection
 
     def _dialect(self) -> str:
-        """How the files are read: by their header and what is declared, whatever is in their rows.
+        """Return the options of reading, from the headers and what is declared, whatever is in the rows.
 
         Raises: SchemaError for files of other columns, which would be read by their places.
         """
@@ -143,7 +143,7 @@ class DuckDBSource(Source):
                     raise _changed(column.name, column.type)
 
     def cursor(self, connection: Any) -> Any:
-        """A second reader of the same connection."""
+        """Return a second reader of the same connection."""
         return self._using(connection.cursor())
 
     def _using(self, connection: Any) -> Any:

@@ -34,7 +34,7 @@ _WRITTEN = {
 
 
 class PostgresReader:
-    """What a query gives: each state in one transaction that only reads, for an hour at most.
+    """A reader of a query, with a transaction that only reads for each state, for an hour at most.
 
     A row that was added or taken away since the first state is noticed, a value that was changed is not.
     """
@@ -56,7 +56,7 @@ class PostgresReader:
 
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
-        """A transaction.
+        """Hold a transaction.
 
         Raises: ReadError for what cannot be read, or where it does not see as many rows as the first one;
             SchemaError for arrays, views and the like.
@@ -118,7 +118,7 @@ class PostgresReader:
 
 @contextlib.contextmanager
 def _connected(dbapi: Any, location: str, tell: Callable[[], object]) -> Iterator[Any]:
-    """A connection in a transaction that only reads."""
+    """Open a connection in a transaction that only reads."""
     connection = awaited(lambda: dbapi.connect(location, autocommit=True), tell=tell, interrupt=lambda: None)
     try:
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What a query to a data base gives, in one transaction."""
+"""The result of a query to a data base, in one transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tell = Callable[[], object]
 
 
 def quoted(name: str) -> str:
-    """The name of a column inside a query."""
+    """Quote the name of a column for a query."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -42,17 +42,17 @@ class QueryReading:
     pieces: Sequence[Piece] = (Piece(),)
 
     def schema(self, tell: Tell, names: Sequence[str] | None = None) -> Any:
-        """The types of some columns, or of all that the query gives."""
+        """Return the types of some columns, or of all that the query gives."""
         with self._asked("*" if names is None else self._list(names), " LIMIT 0", tell) as given:
             return given.schema
 
     def rows(self, tell: Tell = lambda: None) -> int:
-        """How many rows there are. Private."""
+        """Return the number of rows. Private."""
         with self._asked("count(*)", "", tell) as given:
             return int(given.read_all().column(0)[0].as_py())
 
     def batches(self, piece: Piece, names: Sequence[str], tell: Tell) -> Iterator[Any]:
-        """The rows, in any order."""
+        """Iterate over the rows, in any order."""
         with self._asked(self._list(names), "", tell) as given:
 
             def following() -> Any:

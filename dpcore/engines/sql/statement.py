@@ -13,7 +13,7 @@ from dpcore.schema.source import Source, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How one kind of data base writes it.
+    """The way in which one kind of data base writes a query.
 
     Attributes:
         quote: the character around names.
@@ -33,16 +33,16 @@ class Dialect:
     stored: str
 
     def name(self, name: str) -> str:
-        """A name in quotes."""
+        """Quote a name."""
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
     def place(self, table: str) -> tuple[str, ...]:
-        """The names that lead to a table, its own last."""
+        """Return the names that lead to a table, its own last."""
         parts = table.split(".")
         return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
 
     def table(self, table: str) -> str:
-        """A table, with what it is in."""
+        """Quote a table with the names that lead to it."""
         return ".".join(map(self.name, self.place(table)))
 
 
@@ -96,7 +96,7 @@ SPARK = Dialect(
 
 
 def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, tuple[Value, ...]]:
-    """The query of a description, and the values that are bound to it in their order.
+    """Return the query of a description, and the values that are bound to it in their order.
 
     Args: first: what the first table is, where it is a file.
     """

@@ -24,7 +24,7 @@ MOST_BYTES = 2**31
 
 
 def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
-    """The batch of so many rows again, from its cells column by column; it knows those alone."""
+    """Return a batch again from its cells, column by column. It knows those alone."""
     cells, start = {}, 0
     for column in schema.columns:
         kind = cell_type(column)
@@ -34,7 +34,7 @@ def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
 
 
 class NoRoomError(Exception):
-    """There are too many cells, or the disk did not take them; the table is read without them."""
+    """There are too many cells, or the disk did not take them. The table is read without them."""
 
 
 class Coded:
@@ -71,7 +71,7 @@ class Coded:
             raise NoRoomError from error
 
     def batch(self, block: tuple[int, int], names: tuple[str, ...]) -> Batch:
-        """Some of the columns of a batch; it knows their cells alone. Raises: OSError."""
+        """Return some columns of a batch, which knows their cells alone. Raises: OSError."""
         start, rows = block
         cells = {}
         for name, kind in self._kinds.items():

@@ -22,7 +22,7 @@ from dpcore.engines.streaming.coded import Coded, NoRoomError
 from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
 from dpcore.engines.streaming.spool import Spool
-from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
+from dpcore.engines.work import Checking, Result, Work, needs_cells, taken
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
@@ -35,7 +35,7 @@ Read = Callable[[Part, Found, Callable[[], object]], Iterable[tuple[int, Batch]]
 
 
 class ArrowEngine(Engine):
-    """A reader behind a schema; memory does not grow with the rows.
+    """A reader behind a schema, in memory that does not grow with the rows.
 
     Opening it looks at every row once, and keeps the cells of those that count where they are not too many:
     counts are of the table as it was opened. All else reads anew, in the state of the table that is held.
@@ -47,6 +47,8 @@ class ArrowEngine(Engine):
         """Look at every row once.
 
         Args:
+            reader: the place where the table lies.
+            schema: the declared columns, and the people who are protected.
             key: of the ledger.
             on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
         Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
@@ -72,13 +74,13 @@ class ArrowEngine(Engine):
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """One state of the table for all that this thread reads inside. Raises: ReadError when it changed."""
+        """Hold one state of the table for all that this thread reads. Raises: ReadError when it changed."""
         with self._reading():
             yield
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Snapshot]:
-        """The state that this thread holds, or else a new one."""
+        """Hold the state that this thread has, or else a new one."""
         reading: Snapshot | None = getattr(self._here, "reading", None)
         if reading is not None:
             yield reading
@@ -91,7 +93,7 @@ class ArrowEngine(Engine):
                 self._here.reading = None
 
     def _keep(self, reading: Snapshot, person: str) -> dict[int, int]:
-        """Find the rows that count; how many people have so many rows.
+        """Find the rows that count, and return the number of people by their number of rows.
 
         Where rows come in another order each time, their declared columns are copied in the order in which
         they came.
@@ -105,26 +107,28 @@ class ArrowEngine(Engine):
         return people
 
     def _code(self) -> int:
-        """Look at every row that counts, and keep the cells where they are not too many and the disk takes
-        them; how many rows they are."""
+        """Look at every row that counts, and return their number.
+
+        Their cells are kept where they are not too many and the disk takes them.
+        """
         coded = Coded(self._schema)
         with contextlib.suppress(NoRoomError):
-            rows = self._scan(Coding(reads=self._names, coded=coded))
+            rows = self._scan(Checking(reads=self._names, coded=coded))
             self._coded = coded
             return rows
-        return self._scan(self._checking())
+        return self._scan(Checking(reads=self._names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         tuples = super()._tuples(columns)
         return replace(tuples, frame=self._typed(tuples.frame))
 
     def sample(self, rows: int) -> Microdata:
-        """The first so many rows that are come by."""
+        """Return up to `rows` rows in the order of the reader."""
         with self._reading() as reading:
             return Microdata(self._typed(_first(reading, self._columns, rows, lambda: self._on_rows(0))))
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The frame with numbers where a file of texts is declared to hold them."""
+        """Return the frame with numbers where a file of texts is declared to hold them."""
         numbers = [each.name for each in self._schema.columns if isinstance(each, Integer | Real)]
         return typed(frame, numbers) if self._reader.as_text else frame
 
@@ -142,12 +146,12 @@ class ArrowEngine(Engine):
             )
 
     def _pass(self, work: Work[Result], parts: Sequence[Part], read: Read[Part]) -> Result:
-        """The result over all parts, which threads read side by side."""
+        """Return the result over all parts, which threads read at the same time."""
         left, lock, ended = iter(parts), threading.Lock(), threading.Event()
         rows = 0
 
         def share(on_rows: Callable[[int], None]) -> list[Result]:
-            """What one thread makes of the parts that it gets hold of."""
+            """Return the result of one thread over the parts that it takes."""
             nonlocal rows
             total: Result | None = None
             found: Found = {}
@@ -197,7 +201,7 @@ class ArrowEngine(Engine):
         found: Found,
         tell: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """The rows of a piece, some at a time, with how many they are before any is left out."""
+        """Iterate over batches of a piece, each with its number of rows before any is left out."""
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, tell):
@@ -211,14 +215,14 @@ class ArrowEngine(Engine):
 
 
 def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-    """The first so many rows of a place, before anything is declared. Raises: as the engine does."""
+    """Return up to `rows` rows of a reader, before anything is declared. Raises: as the engine does."""
     with reader.hold(lambda: on_rows(0)) as reading:
         frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))
     return Microdata(typed(frame, list(reader.kinds)) if reader.as_text else frame)
 
 
 def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """A frame of texts with numbers in those of some columns that hold nothing else."""
+    """Return a frame of texts with numbers in those of some columns that hold nothing else."""
     frame = frame.copy(deep=False)
     frame.attrs[READ_AS_TEXT] = True
     for name in [name for name in names if name in frame]:
@@ -228,7 +232,7 @@ def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _first(reading: Snapshot, names: Sequence[str], rows: int, tell: Callable[[], object]) -> pd.DataFrame:
-    """The first rows, texts as texts."""
+    """Return the first rows, with texts as texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with readable():

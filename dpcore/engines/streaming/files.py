@@ -11,7 +11,7 @@ State = list[tuple[int, int, int]]
 
 
 def files_at(path: Path, ending: str) -> list[Path]:
-    """The file at a path, or those of a folder that end so, in the order of their names.
+    """Return the file at a path, or those of a folder with an ending, in the order of their names.
 
     Files and folders that begin with "." or "_" are left out. Raises: ReadError when there is none.
     """
@@ -28,7 +28,7 @@ def files_at(path: Path, ending: str) -> list[Path]:
 
 
 def state_of(paths: Sequence[Path]) -> State:
-    """What changes with a file: its size, its time, and which file it is; nothing where one is gone."""
+    """Return size, time and inode of each file, or nothing where one is gone."""
     try:
         return [(seen.st_size, seen.st_mtime_ns, seen.st_ino) for seen in map(Path.stat, paths)]
     except OSError:

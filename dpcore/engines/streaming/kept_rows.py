@@ -1,4 +1,4 @@
-"""Which rows of each person count, in a table that does not fit: digests are sorted in slices, on disk."""
+"""The rows that count of each person, in a table that does not fit. Digests are sorted in slices, on disk."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Slices
+from dpcore.engines.work import Added
 from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
 
 _RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
@@ -31,7 +32,7 @@ class Keeper:
         self._slices.take(records)
 
     def kept(self) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
-        """One bit per row by its place, set where it counts; and how many people have so many rows."""
+        """Return a bit per row, set where it counts, and the number of people by their number of rows."""
         bits = np.zeros(self._rows // 8 + 1, dtype=np.uint8)
         people: Counter[int] = Counter()
         for records in self._slices:
@@ -42,8 +43,8 @@ class Keeper:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keeping:
-    """Work that hands the digests of all rows to a keeper; how many they are."""
+class Keeping(Added[int]):
+    """Work that hands the digests of all rows to a keeper, and counts them."""
 
     id_column: str
     key: bytes = field(repr=False)
@@ -56,11 +57,8 @@ class Keeping:
         )
         return len(batch)
 
-    def add(self, one: int, other: int) -> int:
-        return one + other
-
 
 def places_kept(bits: npt.NDArray[np.uint8], start: int, rows: int) -> npt.NDArray[np.int64]:
-    """Which of the rows from `start` on count, numbered from 0."""
+    """Return the places of the rows that count among those from `start` on, numbered from 0."""
     some = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
     return np.flatnonzero(some[start & 7 :][:rows])

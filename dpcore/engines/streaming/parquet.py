@@ -26,7 +26,7 @@ class ParquetReader:
     source = None
 
     def __init__(self, path: Path) -> None:
-        """Read the footers. Raises: ReadError for what is not Parquet; SchemaError when files disagree."""
+        """Read the footers. Raises: ReadError for what is not Parquet, SchemaError when files disagree."""
         import pyarrow.parquet as pq
 
         self._paths = files_at(path, ".parquet")
@@ -46,12 +46,12 @@ class ParquetReader:
 
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[ParquetReader]:
-        """The files as they were. Raises: ReadError where they are not."""
+        """Hold the files as they were. Raises: ReadError where they are not."""
         self.check()
         yield self
 
     def rows(self) -> int:
-        """How many rows there are. Private."""
+        """Return the number of rows. Private."""
         return self._rows
 
     def check(self) -> None:
@@ -60,7 +60,7 @@ class ParquetReader:
             raise source_changed()
 
     def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
-        """The rows of a row group; texts as dictionaries."""
+        """Iterate over the rows of a row group, with texts as dictionaries."""
         import pyarrow.parquet as pq
 
         path, group = piece.place

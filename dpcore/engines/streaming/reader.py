@@ -1,4 +1,4 @@
-"""What an engine of Arrow asks of a place where a table lies; a reader for each kind of place answers."""
+"""Readers: the places where tables lie, as an engine of Arrow reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS_AT_ONCE = 131_072
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a table; threads read several of them at a time.
+    """A part of a table. Threads read several of them at a time.
 
     Attributes:
         place: where it lies.
@@ -36,13 +36,13 @@ class Snapshot(Protocol):
         """All of the table."""
 
     def rows(self) -> int:
-        """How many rows there are. Private."""
+        """Return the number of rows. Private."""
 
     def check(self) -> None:
         """Refuse a state that was not held to the end. Raises: ReadError."""
 
     def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
-        """The rows of a piece as record batches of Arrow, of these columns, at least one.
+        """Iterate over the rows of a piece as record batches of Arrow, of at least one column.
 
         Args: tell: called now and then while a query is at work; what it raises ends it.
         Raises: ReadError, in words that hold no value, password or place.

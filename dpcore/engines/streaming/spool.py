@@ -37,16 +37,16 @@ class Spool:
         self._bytes, self._rows = self._bytes + data.size, self._rows + batch.num_rows
 
     def rows(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return self._rows
 
     def check(self) -> None:
-        """Nothing: nobody else writes to it."""
+        """Do nothing, as no other program writes to it."""
 
     def batches(
         self, piece: Piece, names: Sequence[str], tell: Callable[[], object]
     ) -> Generator[Any, None, None]:
-        """The batch as it came, some of its columns."""
+        """Iterate over the one batch of a piece, with some of its columns."""
         import pyarrow as pa
 
         start, size = piece.place

@@ -12,9 +12,10 @@ Result = TypeVar("Result")
 def awaited(
     work: Callable[[], Result], *, tell: Callable[[], object], interrupt: Callable[[], object]
 ) -> Result:
-    """The result of work that is done in a thread of its own.
+    """Return the result of work that is done in a separate thread.
 
     Args:
+        work: called once, in the other thread.
         tell: called in this thread five times a second; when it raises, the work is interrupted.
         interrupt: ends the work soon.
     Raises: what the work and `tell` raise.

@@ -39,7 +39,7 @@ class TupleCounts:
     united: int = 0
 
     def added(self, other: TupleCounts) -> TupleCounts:
-        """The tuples of both."""
+        """Return the tuples of both."""
         both = TupleCounts(
             frame=pd.concat([self.frame, other.frame], ignore_index=True),
             rows=np.concatenate([self.rows, other.rows]),
@@ -78,7 +78,7 @@ class TupleCounts:
         return united
 
     def distinct(self, *, named: bool) -> DistinctRows:
-        """The result; `named` where people are counted by their ids."""
+        """Return the distinct rows, with people counted by their ids where they are `named`."""
         once = self.unite()
         people = np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
         return DistinctRows(frame=once.frame, rows=once.rows, people=people)

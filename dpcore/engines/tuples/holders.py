@@ -1,4 +1,4 @@
-"""Which distinct tuples each person holds, in a table that does not fit: sorted out in slices, on disk.
+"""Owners of distinct tuples, in a table that does not fit. They are sorted in slices, on disk.
 
 Groups of people are counted from this: somebody who holds two tuples is one person of a class that has both,
 so that people of tuples do not add up. People who hold the same tuples are one entry, with their number, and
@@ -30,7 +30,7 @@ _RECORD = np.dtype([("person", "<u8", 2), ("tuple", "<u8")])
 
 @dataclass(frozen=True, kw_only=True)
 class Holding:
-    """Whose each row is, and which tuple it has: a record for each."""
+    """Work that makes a record of the owner and the tuple of each row."""
 
     columns: tuple[str, ...]
     by: str
@@ -66,7 +66,7 @@ class Holders:
         self._slices.take(records)
 
     def held(self, on_rows: Callable[[int], None]) -> Held:
-        """Who holds what.
+        """Return the groups of people who have the same tuples.
 
         Args: on_rows: told now and then how many rows are looked at; what it raises ends it.
         Raises: LimitError for too many different holdings; ReadError for a tuple that is not known.
@@ -124,7 +124,7 @@ class _Holdings:
 
     @classmethod
     def united(cls, parts: Sequence[_Holdings]) -> _Holdings:
-        """Those who hold the same tuples as one group. Raises: LimitError."""
+        """Unite those who have the same tuples into one group. Raises: LimitError."""
         begins = np.cumsum([0, *(len(part.sums) for part in parts)])
         sums = np.concatenate([part.sums for part in parts])
         order = np.lexsort(sums.T)

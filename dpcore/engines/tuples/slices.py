@@ -41,7 +41,7 @@ class Slices:
                 file.write(records[begin:end].tobytes())
 
     def __iter__(self) -> Iterator[Records]:
-        """The records of each slice, which is gone then."""
+        """Iterate over the records of each slice, which is gone then."""
         for file in self._files:
             file.seek(0)
             records = np.frombuffer(file.read(), dtype=self._kind)

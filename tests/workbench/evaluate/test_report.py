@@ -31,7 +31,7 @@ def test_another_sample_is_good() -> None:
     found = judged(people(2_000, 2))
     assert found.level == "good"
     assert found.actions == ()
-    assert "how columns go together" in found.sentence
+    assert "relations between columns" in found.sentence
 
 
 def test_independent_columns_are_poor() -> None:

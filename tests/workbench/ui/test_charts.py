@@ -134,13 +134,13 @@ def test_only_the_charts_module_draws():
             assert not [name for name in past_the_guard if name in path.read_text()], path
 
 
-def test_fold_adds_up_neighbors():
-    """A folded chart would lose rows, or understate its noise."""
-    labels, values, variance = charts.fold([str(i) for i in range(450)], np.ones(450), 2.0)
-    assert len(labels) == len(values) == 150
-    assert values.sum() == 450
-    assert variance == 6.0
-    assert charts.fold(LABELS, VALUES, 2.0)[2] == 2.0
+def test_neighbors_are_folded_together():
+    """A folded chart would lose rows, or name other cells than it adds up."""
+    labels = charts.fold_labels([str(i) for i in range(450)])
+    values = charts.fold_table(np.ones(450))
+    assert (labels[1], len(labels), len(values), values.sum()) == ("3 …", 150, 150, 450)
+    assert charts.fold_labels(LABELS) == list(LABELS)
+    assert list(charts.fold_table(VALUES)) == list(VALUES)
 
 
 def test_two_way_folds_large_tables_without_losing_rows():

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from workbench.ui.examples import (
-    STEPS,
+    EXAMPLES,
     TABLES,
     in_pairs,
     learned,
@@ -41,18 +41,18 @@ COUNTS = {
 
 def test_the_tables_stand_in_the_order_of_the_book() -> None:
     """Somebody who reads along would look for a table."""
-    assert [step.table for step in STEPS] == list(TABLES) == list(COUNTS)
+    assert [step.number for step in EXAMPLES] == list(TABLES) == list(COUNTS)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.table)
+@pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.number)
 def test_counts_are_those_of_the_table(step) -> None:
     """The example would teach a wrong k or l."""
-    assert step.counted() == COUNTS[step.table]
+    assert step.counted() == COUNTS[step.number]
 
 
 def test_the_mistakes_of_the_book_are_said() -> None:
     """A reader would believe that 6.6 is diverse, and that 33620 becomes 236**."""
-    said = {step.table: step.says for step in STEPS}
+    said = {step.number: step.says for step in EXAMPLES}
     assert "33620 would become 336**" in said["6.2"]
     assert "calls this table diverse" in said["6.6"]
 
@@ -81,8 +81,8 @@ def test_the_six_operations() -> None:
     pd.testing.assert_frame_equal(repaired(TABLES["6.6"]), TABLES["6.6, repaired"])
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.table)
+@pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.number)
 def test_every_operation_runs(step) -> None:
     """The page would stop at a table."""
     for operation in step.operations:
-        assert len(operation.run(step.frame()))
+        assert len(operation[1](step.frame()))

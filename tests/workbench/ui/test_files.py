@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_a_name_says_data_set_what_epsilon_and_day() -> None:
-    """anonymized.csv, plan.json and release-cd93d794.csv could not be told apart a week later (D33)."""
+    """anonymized.csv, plan.json and release-cd93d794.csv could not be told apart a week later."""
     schema = dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))
     frame, budget = pd.DataFrame({"age": [1, 2, 3]}), dp.PureDP(epsilon="1/2")
     curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
@@ -26,13 +26,13 @@ def test_a_name_says_data_set_what_epsilon_and_day() -> None:
 
 
 def test_no_download_of_a_page_has_a_fixed_name() -> None:
-    """Two data sets would overwrite each other's files (D33)."""
+    """Two data sets would overwrite each other's files."""
     fixed, seen = [], 0
     for path in [*ROOT.glob("workbench/**/*.py"), *ROOT.glob("pages/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "download_button":
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "file_view.download":
                 seen += 1
-                named = [*node.args[2:3], *(each.value for each in node.keywords if each.arg == "file_name")]
+                named = node.args[2:3]
                 fixed += [f"{path.name}:{node.lineno}" for each in named if isinstance(each, ast.Constant)]
                 assert named, f"{path.name}:{node.lineno} has no name"
     assert seen > 15

@@ -27,7 +27,7 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
         raise Ended
 
     monkeypatch.setattr(session, "session", lambda: held)
-    monkeypatch.setattr(session, "rows_field", lambda: SimpleNamespace(value=lambda: file))
+    monkeypatch.setattr(session, "file_field", lambda name: SimpleNamespace(value=lambda: file))
     monkeypatch.setattr(session, "ledger", lambda: ledger)
     monkeypatch.setattr(reading, "read", end)
     with pytest.raises(Ended):

@@ -88,7 +88,7 @@ def test_three_ways_to_have_rows() -> None:
     assert asked == [dp.PrivacyUnit(max_rows=1)]
     at.radio[0].set_value(unit_view.DECLARED).run()
     at.number_input[0].set_value(3).run()
-    assert "checked by nobody" in at.caption[0].value
+    assert "not checked" in at.caption[0].value
     assert asked == [dp.PrivacyUnit(max_rows=3)]
     at.radio[0].set_value(unit_view.NAMED).run()
     assert asked == [None]  # until a number is chosen

@@ -68,10 +68,10 @@ def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
         assert readable(server.process.pid, second) > 2_900
         assert _left(server, second, at_most=MAY_BE_LEFT, ended=2) <= MAY_BE_LEFT
         said = idle.run().text()
-        assert "Nobody used this tab for a while, so people" in said
+        assert "This tab was idle for a while, so the rows of people" in said
         assert "Open the same table again" in said
         assert "What others may know" not in said  # no table is open
-        assert "went from memory" not in idle.press("Understood").text()
+        assert "removed from memory" not in idle.press("Understood").text()
         log = server.said()
         assert "canary" not in log
         assert "people.csv" not in log

@@ -1,4 +1,4 @@
-"""The modules of the house and what each imports, read with `ast`."""
+"""The modules of the project and what each imports, read with `ast`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ TOPS = ("app", "server", "pages", "share", "workbench", "dpcore")
 
 
 def name_of(path: Path) -> str:
-    """The dotted name of a module."""
+    """Return the dotted name of a module."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 @cache
 def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Every node of a module, walked once for all tests."""
+    """Return every node of a module, walked once for all tests."""
     return tuple(ast.walk(tree))
 
 
 def imports(tree: ast.Module) -> Iterator[str]:
-    """Dotted names that are imported, relative ones refused."""
+    """Iterate over dotted names that are imported, and refuse relative ones."""
     for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -38,23 +38,23 @@ NAMES = set(map(name_of, PATHS))
 
 @cache
 def ours() -> dict[Path, ast.Module]:
-    """Every module of the house, parsed when a test first asks for it."""
+    """Parse every module of the project, when a test first needs it."""
     return {path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in PATHS}
 
 
 def core() -> dict[Path, ast.Module]:
-    """The modules of the library."""
+    """Return the modules of the library."""
     return {path: tree for path, tree in ours().items() if name_of(path).split(".")[0] == "dpcore"}
 
 
 def module_of(imported: str) -> str:
-    """The module that an imported dotted name is or lies in: `a.b.Name` lies in `a.b`."""
+    """Return the module that an imported dotted name is, or lies in, as `a.b.Name` does in `a.b`."""
     return imported if imported in NAMES or "." not in imported else imported.rpartition(".")[0]
 
 
 @cache
 def arrows() -> list[tuple[str, str]]:
-    """(module, module that it imports), foreign ones too."""
+    """Return each (module, module that it imports), foreign ones too."""
     return sorted(
         {(name_of(path), module_of(each)) for path, tree in ours().items() for each in imports(tree)}
     )

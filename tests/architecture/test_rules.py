@@ -1,4 +1,4 @@
-"""The rules inside the house, after that of the floors: who may know whom between rooms and inside them.
+"""The rules besides that of the layers: the imports that are allowed between packages and inside them.
 
 Each rule is a function from one arrow (module, imported module) to a reason against it, or None. Every rule
 is run over all imports, and over an arrow that it must refuse.
@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.architecture.house import NAMES, ROOT, arrows
+from tests.architecture.modules import NAMES, ROOT, arrows
 
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
-ROOMS = {page: "records" if page in ("codebook", "ledger", "links") else page for page in PAGES}
+OWNERS = {page: "records" if page in ("codebook", "ledger", "links") else page for page in PAGES}
 """The room of each page in workbench: what is kept of a data set is one for three pages."""
 ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what stands lower
     "hierarchies": 0,
@@ -57,8 +57,8 @@ SHARE = (
 )
 
 
-def room(module: str) -> str:
-    """The second name of a module: the room of workbench it is in."""
+def package(module: str) -> str:
+    """Return the second name of a module, the package of workbench that it is in."""
     return module.split(".")[1] if "." in module else ""
 
 
@@ -72,36 +72,31 @@ def methods_of_anonymization(module: str, imported: str) -> str | None:
     return "goes up" if ANONYMIZE[other[2]] >= ANONYMIZE[ours[2]] else None
 
 
-def a_page_owns_its_room(module: str, imported: str) -> str | None:
+def a_page_owns_its_package(module: str, imported: str) -> str | None:
     """3: a room of pages is imported by these pages and itself only."""
-    if not imported.startswith("workbench.") or room(imported) not in ROOMS.values():
+    if not imported.startswith("workbench.") or package(imported) not in OWNERS.values():
         return None
-    ours = room(module) if module.startswith("workbench.") else ROOMS.get(module.removeprefix("pages."))
-    return None if ours == room(imported) else "not its page"
+    ours = package(module) if module.startswith("workbench.") else OWNERS.get(module.removeprefix("pages."))
+    return None if ours == package(imported) else "not its page"
 
 
-def workbench_floor(module: str) -> int:
-    """Where a module of workbench is: the rooms below in this order, and then those of the pages."""
-    rooms = (
-        "samples",
-        "store",
-        "workers",
-        "web",
-        "session",
-        "ui",
-        "report",
-    )
-    return rooms.index(room(module)) if room(module) in rooms else len(rooms)
+WORKBENCH = ("samples", "store", "workers", "web", "session", "ui", "report")
+"""The packages of workbench that pages share, each of which may import those before it."""
+
+
+def layer(module: str) -> int:
+    """Return the place of a module of workbench, above all others where it belongs to pages."""
+    return WORKBENCH.index(package(module)) if package(module) in WORKBENCH else len(WORKBENCH)
 
 
 def inside_workbench(module: str, imported: str) -> str | None:
-    """4: store < web < session < ui < report < page rooms; samples imports nothing of ours."""
+    """4: the packages of `WORKBENCH` in their order, then those of pages; samples imports nothing of ours."""
     if not module.startswith("workbench.") or imported.split(".")[0] not in ("workbench", "dpcore"):
         return None
     if module == "workbench.samples":
         return "samples knows nothing"
-    if imported.startswith("workbench.") and room(imported) != room(module):
-        return "goes up" if workbench_floor(imported) >= workbench_floor(module) else None
+    if imported.startswith("workbench.") and package(imported) != package(module):
+        return "goes up" if layer(imported) >= layer(module) else None
     return None
 
 
@@ -136,7 +131,7 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
 
 RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
     methods_of_anonymization: ("dpcore.anonymize.models", "dpcore.anonymize.plan"),
-    a_page_owns_its_room: ("pages.audit", "workbench.anonymize.work"),
+    a_page_owns_its_package: ("pages.audit", "workbench.anonymize.work"),
     inside_workbench: ("workbench.session", "workbench.ui.widgets"),
     who_draws: ("workbench.records.lines", "streamlit"),
     what_is_shared_knows_no_rows: ("share.pages", "dpcore.curator"),
@@ -145,7 +140,7 @@ RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_no_arrow_breaks_the_rule(rule: Callable[[str, str], str | None]) -> None:
+def test_no_import_breaks_the_rule(rule: Callable[[str, str], str | None]) -> None:
     """A room that others reach into cannot be changed, or read, by itself."""
     assert [(*arrow, why) for arrow in arrows() if (why := rule(*arrow))] == []
 

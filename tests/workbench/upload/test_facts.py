@@ -9,7 +9,7 @@ import pytest
 import dpcore as dp
 from workbench.session.draft import Draft
 from workbench.ui import columns
-from workbench.upload import answers, known
+from workbench.upload import facts
 from workbench.upload.grid import from_grid, to_grid
 
 ROWS = 600
@@ -52,7 +52,7 @@ def now(draft: Draft) -> dp.Schema:
     return schema
 
 
-def names(question: known.Question | None) -> list[str]:
+def names(question: facts.FactQuestion | None) -> list[str]:
     assert question is not None
     return [column.name for column in question.columns]
 
@@ -60,12 +60,12 @@ def names(question: known.Question | None) -> list[str]:
 def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     """One click took postcodes and costs of this very table as known, and every guarantee kept silent."""
     draft, schema = draft_and_schema()
-    question = known.next_question(draft, schema)
+    question = facts.next_question(draft, schema)
     assert question is not None
     assert question.kind == "public"
     assert names(question) == ["sex", "age", "ward"]  # two people are of sex d, which everybody knows
-    answers.put(draft, question.columns, "plainly public")
-    question = known.next_question(draft, now(draft))
+    facts.put(draft, question.columns, "plainly public")
+    question = facts.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("round", ["stay", "cost", "birth"])
     rounded = [columns.rounded(column) for column in question.columns]
@@ -74,57 +74,57 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
         (0, 5000),
         ("1930-01-01", "1989-12-31"),
     ]
-    answers.put(draft, [column for column in rounded if column], "round")
-    question = known.next_question(draft, now(draft))
+    facts.put(draft, [column for column in rounded if column], "round")
+    question = facts.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("one", ["zip"])
-    assert known.rare(draft, now(draft), question.columns[0]) == ("99998",)  # four rows of two people
+    assert facts.rare(draft, now(draft), question.columns[0]) == ("99998",)  # four rows of two people
     zips = question.columns[0]
     assert isinstance(zips, dp.Categorical)
-    answers.put(draft, [known.without(zips, ("99998",))], "shared labels")
+    facts.put(draft, [facts.without(zips, ("99998",))], "shared labels")
     schema = now(draft)
-    assert known.next_question(draft, schema) is None
+    assert facts.next_question(draft, schema) is None
     assert schema.from_data == {}
     assert schema.column("zip").labels == ("01067", "04103", "(other)")
     assert {column.name: column.known_from for column in schema.columns} == {
         "sex": "plainly public", "age": "plainly public", "ward": "plainly public", "stay": "round",
         "cost": "round", "birth": "round", "zip": "shared labels",
     }  # fmt: skip
-    answers.take_back(draft)
-    assert names(known.next_question(draft, now(draft))) == ["zip"]
+    facts.take_back(draft)
+    assert names(facts.next_question(draft, now(draft))) == ["zip"]
 
 
 def test_what_is_left_stays_marked() -> None:
     """Whoever does not know would have to say yes; or would be asked for ever."""
     draft, schema = draft_and_schema()
     for _step in range(10):
-        question = known.next_question(draft, now(draft))
+        question = facts.next_question(draft, now(draft))
         if question is None:
             break
-        answers.leave(draft, question)
-    assert known.next_question(draft, now(draft)) is None
+        facts.leave(draft, question)
+    assert facts.next_question(draft, now(draft)) is None
     assert set(now(draft).from_data) == {column.name for column in schema.columns}
 
 
 def test_labels_that_differ_in_case_alone_are_joined() -> None:
     """Two spellings of one ward would be two wards in every result."""
     draft, schema = draft_and_schema()
-    joined = known.twins(schema.columns)
+    joined = facts.twins(schema.columns)
     assert joined["ward"].labels == ("Chirurgie", "Innere")
-    answers.put(draft, joined.values())
+    facts.put(draft, joined.values())
     ward = now(draft).column("ward")
     assert ward.from_data  # joining says nothing about where the list is from
     assert ward.synonyms == (("CHIRURGIE", "Chirurgie"),)
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]
-    assert known.twins(now(draft).columns) == {}
+    assert facts.twins(now(draft).columns) == {}
 
 
 def test_cells_that_cannot_be_read_are_listed() -> None:
     """Impossible dates would go missing without anybody being told."""
     draft, schema = draft_and_schema()
-    assert known.unread(draft, schema.column("birth")) == ("00.00.1950",)
-    assert known.unread(draft, schema.column("cost")) == ()
+    assert facts.unread(draft, schema.column("birth")) == ("00.00.1950",)
+    assert facts.unread(draft, schema.column("cost")) == ()
 
 
 COLUMNS = [

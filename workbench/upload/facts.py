@@ -1,19 +1,24 @@
-"""What is taken from the table, as questions to its owner: plainly public, round bounds, or one by one."""
+"""Facts of a draft that were taken from its rows: questions about them, what answers change, and figures."""
 
 from __future__ import annotations
 
 import dataclasses
 import unicodedata
-from collections.abc import Iterable
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import pandas as pd
 
+from dpcore.accounting.loss import PureDP
+from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import SEXES
+from dpcore.tables.counts import half_width
 from workbench.session.draft import Draft
 from workbench.ui.columns import rounded
+from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
@@ -21,7 +26,7 @@ _BOUNDS = {"low", "high", "bin_width", "cuts", "step", "special"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Question:
+class FactQuestion:
     """What the owner of a table is asked next.
 
     Attributes:
@@ -36,16 +41,16 @@ class Question:
     more: int = 0
 
 
-def next_question(draft: Draft, schema: Schema) -> Question | None:
+def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """The first question that is open; None where all is known from outside or was left as it is."""
     unsaid = [column for column in schema.columns if column.from_data and column.name not in draft.left]
     public = tuple(column for column in unsaid if is_public(column, rare(draft, schema, column)))
     if public:
-        return Question(kind="public", columns=public, more=len(unsaid) - len(public))
+        return FactQuestion(kind="public", columns=public, more=len(unsaid) - len(public))
     wide = tuple(column for column in unsaid if rounded(column) is not None)
     if wide and not draft.singly:
-        return Question(kind="round", columns=wide, more=len(unsaid) - len(wide))
-    return Question(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1) if unsaid else None
+        return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
+    return FactQuestion(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1) if unsaid else None
 
 
 def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
@@ -76,28 +81,20 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
 
 
 def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
-    """Columns with labels that differ in case, blanks or Unicode form alone, by name, with those joined."""
+    """Join labels that differ in case, blanks or Unicode form alone; the columns that have any, by name."""
     joined = {}
     for column in columns:
         if not isinstance(column, Categorical):
             continue
-        alike: dict[str, list[str]] = {}
+        spellings = defaultdict(list)
         for label in map(str, column.categories):
-            alike.setdefault(" ".join(unicodedata.normalize("NFKC", label).casefold().split()), []).append(
-                label
-            )
-        kept = [
-            min(labels, key=lambda label: (label.isupper() or label.islower(), label))
-            for labels in alike.values()
-        ]
-        pairs = [
-            (label, one)
-            for one, labels in zip(kept, alike.values(), strict=True)
-            for label in labels
-            if label != one
-        ]
+            spellings[" ".join(unicodedata.normalize("NFKC", label).casefold().split())].append(label)
+        pairs = []
+        for labels in spellings.values():
+            one = min(labels, key=lambda label: (label.isupper() or label.islower(), label))
+            pairs += [(label, one) for label in labels if label != one]
         if pairs:
-            categories = tuple(label for label in column.categories if str(label) in kept)
+            categories = tuple(label for label in column.categories if str(label) not in dict(pairs))
             synonyms = (*column.synonyms, *pairs)
             joined[column.name] = dataclasses.replace(column, categories=categories, synonyms=synonyms)
     return joined
@@ -121,3 +118,56 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
         texts = as_text(values)[column.encode(values) == column.values_size].dropna()
         draft.rare[key] = tuple(texts[~texts.isin(texts_of(column.missing_tokens))])
     return draft.rare[key]
+
+
+def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
+    """Take columns into the grid, known from outside where it is said from where."""
+    lines = {
+        column.name: grid.line(
+            dataclasses.replace(column, from_data=(), known_from=known_from) if known_from else column
+        )
+        for column in columns
+    }
+    _replace(draft, draft.edited.index[draft.edited["column"].isin(lines)], lines)
+
+
+def take_back(draft: Draft) -> None:
+    """Go back to what the last answer changed; other edits since then stay."""
+    assert draft.unconfirmed is not None
+    before = {str(line["column"]): line for line in draft.unconfirmed.to_dict("records")}
+    _replace(draft, draft.unconfirmed.index, before)
+    draft.unconfirmed = None
+
+
+def _replace(draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]) -> None:
+    draft.unconfirmed = draft.edited.loc[places]
+    edited = draft.edited.copy()
+    for place in places:
+        for field, value in lines[str(edited.at[place, "column"])].items():
+            edited.at[place, field] = value
+    draft.edited = edited
+    draft.version += 1
+
+
+def leave(draft: Draft, question: FactQuestion) -> None:
+    """Keep columns as they were taken from the table; of bounds, ask about each."""
+    if question.kind == "round":
+        draft.singly = True
+    else:
+        draft.left |= {column.name for column in question.columns}
+
+
+def shares_kept(draft: Draft, name: str, caps: Sequence[int]) -> pd.DataFrame:
+    """For each cap, the shares of rows that count and of people whose rows all do, and the noise. Private.
+
+    A count is off by at most `off` in 95 of 100 cases at epsilon 1, as before a release is paid.
+    """
+    sizes = draft.frame[name].value_counts()
+    return pd.DataFrame(
+        {
+            "cap": list(caps),
+            "rows": [float(sizes.clip(upper=cap).sum() / max(1, sizes.sum())) for cap in caps],
+            "people": [float((sizes <= cap).mean()) for cap in caps],
+            "off": [half_width(noise_variance(cap, PureDP(epsilon=1)), "laplace") for cap in caps],
+        }
+    )

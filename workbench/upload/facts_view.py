@@ -13,9 +13,9 @@ from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
 from workbench.ui.language import _
 from workbench.ui.wording import plain
-from workbench.upload import answers, known
+from workbench.upload import facts
+from workbench.upload.facts import FactQuestion
 from workbench.upload.grid import LONGEST_SOURCE
-from workbench.upload.known import Question
 
 MOST_LABELS = 12
 AGES = ((0, 99), (0, 119))
@@ -24,12 +24,12 @@ AGES = ((0, 99), (0, 119))
 def ask(draft: Draft, schema: Schema) -> None:
     """Point out what looks wrong, and ask the next question."""
     _say_unread(draft, schema)
-    joined = known.twins(schema.columns)
+    joined = facts.twins(schema.columns)
     if joined:
         spelled = [f"{one} / {two}" for column in joined.values() for one, two in column.synonyms]
         st.info(_("Spelled in two ways: {labels}.").format(labels=plain(", ".join(spelled), at_most=300)))
-        st.button(_("Join them"), on_click=answers.put, args=(draft, list(joined.values())))
-    question = known.next_question(draft, schema)
+        st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
+    question = facts.next_question(draft, schema)
     if schema.from_data:
         st.warning(
             _("Taken from this table: {columns}. These facts reveal something about it.").format(
@@ -41,13 +41,13 @@ def ask(draft: Draft, schema: Schema) -> None:
         with st.container(border=True):
             _ask(draft, schema, question)
     if draft.unconfirmed is not None:
-        st.button(_("Take the last answer back"), on_click=answers.take_back, args=(draft,), type="tertiary")
+        st.button(_("Take the last answer back"), on_click=facts.take_back, args=(draft,), type="tertiary")
 
 
 def _say_unread(draft: Draft, schema: Schema) -> None:
     """Cells that are no number or date of their column; internal."""
     for column in schema.columns:
-        cells = known.unread(draft, column)
+        cells = facts.unread(draft, column)
         if not cells:
             continue
         what = _("dates") if column.kind == "date" else _("numbers")
@@ -56,12 +56,12 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
                 "{column}: {cells} cells are not {what}. They count as missing, unless you look at them."
             ).format(column=plain(column.name), cells=len(cells), what=what)
         )
-        with st.expander(_("Look at the cells of {column} (private)").format(column=plain(column.name))):
+        with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(", ".join(plain(text) for text in dict.fromkeys(cells[:1000])))
 
 
-def _ask(draft: Draft, schema: Schema, question: Question) -> None:
+def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """One question, with the answers that it has."""
     if question.kind == "one":
         _ask_one(draft, schema, question)
@@ -90,21 +90,21 @@ def _ask(draft: Draft, schema: Schema, question: Question) -> None:
             _("Ask me about each"),
         )
     with st.container(horizontal=True):
-        st.button(yes, on_click=answers.put, args=(draft, columns, source))
-        st.button(no, on_click=answers.leave, args=(draft, question))
+        st.button(yes, on_click=facts.put, args=(draft, columns, source))
+        st.button(no, on_click=facts.leave, args=(draft, question))
     _say_more(question)
 
 
-def _ask_one(draft: Draft, schema: Schema, question: Question) -> None:
+def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """One column by itself: where it is known from, or what to declare in its place."""
     column = question.columns[0]
     st.markdown(_("**Where is {column} known from?**").format(column=plain(column.name)))
     st.write(plain(values_words(column), at_most=300))
-    few = known.rare(draft, schema, column)
+    few = facts.rare(draft, schema, column)
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=known.FEW, labels=plain(", ".join(few[:MOST_LABELS]), at_most=300)
+                few=facts.FEW, labels=plain(", ".join(few[:MOST_LABELS]), at_most=300)
             )
         )
     source = st.text_input(
@@ -116,16 +116,16 @@ def _ask_one(draft: Draft, schema: Schema, question: Question) -> None:
         st.button(
             _("It is known from there"),
             disabled=not source.strip(),
-            on_click=answers.put,
+            on_click=facts.put,
             args=(draft, [column], source.strip()),
         )
         if few and isinstance(column, Categorical):
             st.button(
                 _("Count the rare ones as other"),
-                on_click=answers.put,
-                args=(draft, [known.without(column, few)], _("labels that ten people or more share")),
+                on_click=facts.put,
+                args=(draft, [facts.without(column, few)], _("labels that ten people or more share")),
             )
-        st.button(_("Leave it as taken from this table"), on_click=answers.leave, args=(draft, question))
+        st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
     _say_more(question)
 
 
@@ -136,7 +136,7 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
         other = [dataclasses.replace(each, high=high) for each in ages if each.high != high]
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)
-            st.button(label, on_click=answers.put, args=(draft, other), type="tertiary")
+            st.button(label, on_click=facts.put, args=(draft, other), type="tertiary")
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
@@ -146,7 +146,7 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
     st.dataframe(frame, hide_index=True)
 
 
-def _say_more(question: Question) -> None:
+def _say_more(question: FactQuestion) -> None:
     """How much is still to be asked."""
     if question.more:
         st.caption(_("{more} more columns are asked about after this.").format(more=question.more))
