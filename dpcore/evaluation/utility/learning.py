@@ -7,7 +7,7 @@ those of the original in the release's place, of the majority, and of a model wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes
 from dpcore.evaluation.utility.learners import (
     CLASSIFIERS,
     SVM_ROWS,
+    Constant,
     Trained,
     clusters,
     linear,
@@ -205,11 +206,11 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Examples:
-    """Features and labels of some rows; rows without a label are left out."""
+    """Features and labels of some rows that have a label, as classes and as numbers where that applies."""
 
     features: Floats
-    classes: Codes | None
-    numbers: Floats | None
+    classes: Codes
+    numbers: Floats
 
     @classmethod
     def of(
@@ -221,9 +222,9 @@ class _Examples:
             )
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
-        codes = classes(frame, schema, target) if has_classes(column) else None
-        values = numbers(frame, schema, target) if applies("linear", column) else None
-        known = ~np.isnan(values) if codes is None and values is not None else np.asarray(codes) >= 0
+        codes = classes(frame, schema, target) if has_classes(column) else np.zeros(0, dtype=np.int64)
+        values = numbers(frame, schema, target) if applies("linear", column) else np.zeros(0)
+        known = codes >= 0 if has_classes(column) else ~np.isnan(values)
         if not known.any():
             raise ParameterError(
                 "column {target!r} has no readable value in one of the tables",
@@ -232,16 +233,16 @@ class _Examples:
             )
         return cls(
             features=matrix(frame, schema, columns)[known],
-            classes=None if codes is None else codes[known],
-            numbers=None if values is None else values[known],
+            classes=codes[known] if len(codes) else codes,
+            numbers=values[known] if len(values) else values,
         )
 
     def shuffled(self, rng: np.random.Generator) -> _Examples:
         """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
             features=np.column_stack([rng.permutation(each) for each in self.features.T]),
-            classes=None if self.classes is None else rng.permutation(self.classes),
-            numbers=None if self.numbers is None else rng.permutation(self.numbers),
+            classes=rng.permutation(self.classes),
+            numbers=rng.permutation(self.numbers),
         )
 
 
@@ -253,20 +254,29 @@ def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.rand
     if task == "k-means":
         return _cluster_scores(original, test, release, groups, rng)
     by_number = task == "linear"
-    fit = _fit_numbers if by_number else _fitter(task)
-    fit_noise = fit if task != "svm" else _fitter("logistic")  # a grid on noise takes long and finds nothing
-    constant, measured = (_mean, _number_scores) if by_number else (_majority, _class_scores)
-    of_original, of_release = fit(original), fit(release)
+
+    def fit(features: Floats, labels: _Examples, learner: str = task) -> Trained:
+        if by_number:
+            return linear(features, labels.numbers)
+        most = SVM_ROWS if learner == "svm" else MAX_ROWS
+        return train(CLASSIFIERS[learner], features[:most], labels.classes[:most])
+
+    def fit_noise(part: _Examples) -> Trained:  # without a grid, which takes long there and finds nothing
+        return fit(part.features, part.shuffled(rng), "logistic" if task == "svm" else task)
+
+    constant = Constant(float(original.numbers.mean())) if by_number else majority(original.classes)
+    of_original, of_release = fit(original.features, original), fit(release.features, release)
     answers = [
         (1, "release", of_original, release),
         (1, "original", of_original, test),
-        (1, "majority", constant(original), release),
-        (1, "shuffled", fit_noise(_relabeled(original, rng)), release),
+        (1, "majority", constant, release),
+        (1, "shuffled", fit_noise(original), release),
         (2, "release", of_release, test),
         (2, "original", of_original, test),
-        (2, "majority", constant(original), test),
-        (2, "shuffled", fit_noise(_relabeled(release, rng)), test),
+        (2, "majority", constant, test),
+        (2, "shuffled", fit_noise(release), test),
     ]
+    measured = _number_scores if by_number else _class_scores
     return [
         ((measure, scenario, of), value)
         for scenario, of, model, tested in answers
@@ -274,37 +284,7 @@ def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.rand
     ]
 
 
-def _fitter(task: str) -> Callable[[_Examples], Trained]:
-    most = SVM_ROWS if task == "svm" else MAX_ROWS
-
-    def fit(part: _Examples) -> Trained:
-        assert part.classes is not None
-        return train(CLASSIFIERS[task], part.features[:most], part.classes[:most])
-
-    return fit
-
-
-def _fit_numbers(part: _Examples) -> Trained:
-    return linear(part.features, part.numbers)  # type: ignore[arg-type]
-
-
-def _majority(part: _Examples) -> Trained:
-    assert part.classes is not None
-    return majority(part.classes)
-
-
-def _mean(part: _Examples) -> Trained:
-    assert part.numbers is not None
-    return learners.Constant(float(part.numbers.mean()))
-
-
-def _relabeled(part: _Examples, rng: np.random.Generator) -> _Examples:
-    shuffled = part.shuffled(rng)
-    return _Examples(features=part.features, classes=shuffled.classes, numbers=shuffled.numbers)
-
-
 def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
-    assert tested.classes is not None
     answers = np.asarray(model.predict(tested.features)).astype(np.int64)
     return [
         ("accuracy", float((answers == tested.classes).mean())),
@@ -313,7 +293,6 @@ def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
 
 
 def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
-    assert tested.numbers is not None
     squared = float(((model.predict(tested.features) - tested.numbers) ** 2).mean())
     variance = float(tested.numbers.var())
     return [("mse", squared), ("r2", 1 - squared / variance if variance else 0.0)]

@@ -123,14 +123,14 @@ def similarity(
             scores.append(_column_score(ordered, key, measure))
     for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
         if way in ways:
-            place = ways.index(way)
+            error = marginals.ways[ways.index(way)]
             scores.append(
                 Scored(
                     measure=measure,
-                    value=marginals.ways[place].mean,
-                    floor=marginals.floor[place].mean,
-                    independent=marginals.independent[place].mean,
-                    worst=marginals.ways[place].worst_clique,
+                    value=error.mean,
+                    floor=error.floor,
+                    independent=error.independent,
+                    worst=error.worst_clique,
                 )
             )
     on_progress("comparing how columns go together", 0.7)
