@@ -27,9 +27,10 @@ from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.size import tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.partition.admission import Admission
-from dpcore.anonymize.partition.microaggregation import information_loss, microaggregate
+from dpcore.anonymize.partition.admission import Gate
+from dpcore.anonymize.partition.microaggregation import microaggregate
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.plan import Plan
@@ -155,6 +156,16 @@ def growth(data: Data) -> Table:
     return Table.of("Growth on qi8, k = 5 (frontier: all)", columns, rows)
 
 
+def _gate(frame: pd.DataFrame, k: int) -> Gate:
+    """At least k rows in every class."""
+    return Gate.of(Rows.of(frame, {}), k)
+
+
+def _scaled(frame: pd.DataFrame) -> np.ndarray:
+    """(columns, rows) the columns with mean 0 and variance 1."""
+    return np.stack([(frame[name] - frame[name].mean()) / frame[name].std(ddof=0) for name in frame])
+
+
 def recoding(data: Data) -> Table:
     """Local recoding with hierarchy labels against ARX's, and Mondrian with free labels: NCP."""
     arx = {"qi7": (0.0331, 0.0480, 0.0750), "qi9": (0.0632, 0.0871, 0.1266)}
@@ -163,10 +174,9 @@ def recoding(data: Data) -> Table:
     for setup, bars in arx.items():
         trees = {name: data.adult.hierarchies[name] for name in SETUPS[setup]}
         for k, bar, cut_bar in zip((5, 10, 25), bars, cuts[setup], strict=True):
-            admission = Admission(k=k)
             frame, names = data.adult.frame, list(trees)
-            local_s, local = cpu(lambda: local_recoding(frame, trees, admission=admission))  # noqa: B023
-            free_s, free = cpu(lambda: mondrian(frame, names, admission=admission))  # noqa: B023
+            local_s, local = cpu(lambda: local_recoding(frame, trees, gate=_gate(frame, k)))  # noqa: B023
+            free_s, free = cpu(lambda: mondrian(frame, names, gate=_gate(frame, k)))  # noqa: B023
             rows.append([setup, k, local.ncp, bar, local_s, free.ncp, cut_bar, free_s])
     columns = ["setup", "k", "local NCP", "ARX", "local s", "Mondrian NCP", "reference", "Mondrian s"]
     return Table.of("Local methods: information lost", columns, rows)
@@ -181,8 +191,9 @@ def microaggregation(data: Data) -> Table:
         values = np.exp(0.5 * common + 0.25 * random.normal(size=(count, width)))
         frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(width)])
         for k in (5, 10):
-            seconds, found = cpu(lambda: microaggregate(frame, list(frame), k=k))  # noqa: B023
-            rows.append([count, width, k, found.information_loss, seconds])
+            seconds, clusters = cpu(lambda: microaggregate(frame, list(frame), gate=_gate(frame, k)))  # noqa: B023
+            loss = plain.information_loss(_scaled(frame), clusters)
+            rows.append([count, width, k, loss, seconds])
     return Table.of("MDAV, exact", ["rows", "columns", "k", "SSE / SST", "s"], rows)
 
 
@@ -235,8 +246,10 @@ def plain_versions(data: Data) -> Table:
         ),
         (
             "MDAV, 3,000 x 4, k = 5",
-            lambda: round(microaggregate(frame, list(frame), k=5).information_loss, 9),
-            lambda: round(information_loss(scaled.T, plain.mdav(scaled, 5)), 9),
+            lambda: round(
+                plain.information_loss(scaled.T, microaggregate(frame, list(frame), gate=_gate(frame, 5))), 9
+            ),
+            lambda: round(plain.information_loss(scaled.T, plain.mdav(scaled, 5)), 9),
         ),
     ]
     rows = []
@@ -255,7 +268,7 @@ def others(data: Data) -> Table:
         ours_s, found = cpu(lambda: _models(generalized, names))
         rows.append([figure, "pycanon", ours_s, spent, ours_s / spent, found[figure], answer])
     for task, (spent, answer) in (peers.anonypy(raw, names, SECRET) or {}).items():
-        ours_s, cut = cpu(lambda: mondrian(raw, names, admission=Admission(k=5)))
+        ours_s, cut = cpu(lambda: mondrian(raw, names, gate=_gate(raw, 5)))
         rows.append([f"{task}, k = 5", "anonypy", ours_s, spent, ours_s / spent, len(cut.sizes), answer])
     columns = ["task", "peer", "s (all figures)", "peer s", "ratio", "answer", "peer's answer"]
     return Table.of(

@@ -24,7 +24,6 @@ import pandas as pd
 import dpcore as dp
 from benchmarks.harness import Table, arguments, show
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.likely import likely
 
 TABLES = {"small": (300, (5, 8, 12)), "middle": (3_000, (10, 20, 30, 15)), "large": (30_000, (40, 60, 25))}
 LOSSES = {"epsilon 1": dp.PureDP(epsilon="1"), "rho 1/20": dp.ZCDP(rho="1/20")}
@@ -57,10 +56,7 @@ def inside(name: str, recipe: dp.Recipe, loss: Any, runs: int) -> dict[str, Any]
     """Shares of cells inside each interval."""
     rows, sizes = TABLES[name]
     frame, schema = invented(rows, sizes)
-    promised = {
-        each.clique: each.half_width()
-        for each in likely(recipe, schema.domain, loss, rows=1, table_rows=rows)
-    }
+    promised = {each.clique: each.half_width() for each in recipe.expect(schema.domain, loss, 1, rows)}
     kinds = ("promised", "counts", "answers", "pairs", "merged")
     hits: dict[str, list[bool]] = {kind: [] for kind in kinds}
     offs: list[float] = []

@@ -58,3 +58,13 @@ def mdav(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
         take(farthest(points[rest].mean(axis=0)))
     clusters[rest] = found
     return clusters
+
+
+def information_loss(points: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
+    """Sum of squares within the clusters over the total one, of (columns, rows) points; 0 where all agree."""
+    sizes = np.bincount(clusters)
+    within = sum(
+        float(((column - (np.bincount(clusters, column) / sizes)[clusters]) ** 2).sum()) for column in points
+    )
+    total = sum(float(((column - column.mean()) ** 2).sum()) for column in points)
+    return within / total if total else 0.0

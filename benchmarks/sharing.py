@@ -27,7 +27,7 @@ from tests.workbench.web.client import Server, serving
 from workbench.samples import census
 from workbench.store.database import Store
 from workbench.store.settings import Settings
-from workbench.store.shares import Draft, Shares, in_days
+from workbench.store.shares import LinkDraft, Shares, in_days
 
 ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
 CONTENTS = ("counts", "rows", "model", "questions")
@@ -99,10 +99,10 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     made = releases()
     with serving() as server:
-        shares = Shares(Store.open(Settings(data_dir=server.folder / "var")))
+        shares = Shares(Store(Settings(data_dir=server.folder / "var")))
         paths = {"healthz": "/healthz"}
         for name, release in made.items():
-            draft = Draft(title=name, expires=in_days(1), contents=frozenset(CONTENTS))
+            draft = LinkDraft(title=name, expires=in_days(1), contents=frozenset(CONTENTS))
             token = shares.make(release, draft, dataset="benchmark")
             paths[f"page, {name}"] = f"/share/{token}"
             paths[f"question, {name}"] = f"/share/{token}?from-0=20&below-0=40"

@@ -44,6 +44,7 @@ from dpcore.synthesis import (
     Statistics,
     Tree,
     count_rows,
+    read_release,
 )
 
 __version__ = "0.1.0"
@@ -91,5 +92,6 @@ __all__ = [
     "Tree",
     "count_rows",
     "range_query",
+    "read_release",
     "suggest_schema",
 ]

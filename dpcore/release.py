@@ -4,58 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
-from dpcore.errors import DisclosureError, ParameterError, ReadError
+from dpcore.errors import DisclosureError, ParameterError
+from dpcore.model import Model, load_model
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import Marginal
+from dpcore.tables.answer import Answer, table_of
+from dpcore.tables.counts import Marginal, cell_mask
+from dpcore.tables.nearest import nearest_distribution
 from dpcore.tables.rows import PublicTable
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
 SURE_ROWS = 10_000
 """Up to so many rows are drawn even where the noisy counts do not tell how many there are."""
-MAX_FILE = 50_000_000
-"""Bytes of a release file that is read."""
-FILE_READERS: list[Callable[[bytes], Release]] = []
-"""How release files are read: dpcore.synthesis, a floor above, knows the models and says so here."""
 Report = TypeVar("Report")
-
-
-class Model(Protocol):
-    """What a recipe learned, from noisy marginals only; drawing from it is free post-processing."""
-
-    @property
-    def total(self) -> float:
-        """Noisy number of rows."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws."""
-
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
-        """`rows` rows of cell numbers, one int64 array a column."""
-
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
-        """The model of those rows that have these cells: column -> cell number, or several. Free.
-
-        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
-        """
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with the model's kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,21 +208,59 @@ class Release:
             cells: column -> cell number, or several of which a row has one.
         Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
         """
-        for name, chosen in cells.items():
-            numbers = np.atleast_1d(np.asarray(chosen))
-            size = self.schema.domain.size(name)
-            if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
-                raise ParameterError(
-                    "column {column!r} has cells 0 to {last} only",
-                    remedy="name one of them or several",
-                    column=name,
-                    last=size - 1,
-                )
+        for name, numbers in cells.items():
+            cell_mask(self.schema.domain, name, numbers)
         return dataclasses.replace(self, model=self.model.given(cells))
 
-    def table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
-        """`sample`, as a public table that may be exported."""
+    def sample_table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+        """Draw rows as `sample` does, as a public table that may be exported."""
         return PublicTable(self.sample(rows, seed=seed))
+
+    def answer(self, columns: Clique, *, level: float = 0.95) -> Answer:
+        """Return the counts of some columns as the model draws them, with intervals. Free.
+
+        Args:
+            columns: of one of the release's tables, axes in this order; empty for the number of rows.
+            level: chance with which each interval holds its own count.
+        Raises: ParameterError for columns that no table of the release holds together.
+        """
+        answer = self.model.answer(columns, level)
+        if answer is not None:
+            return answer
+        measured = table_of(self.marginals.values(), columns).project(columns)
+        return Answer.of(nearest_distribution(measured.values, measured.total), measured, level)
+
+    def table(self, columns: Clique, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row per cell of some columns: its labels, its count, and what bounds it. Free.
+
+        The columns "rows", "low" and "high" are those of `answer`, so that all tables of a release have one
+        total; "as measured" is the noisy count before the tables were made to agree, where it was published.
+        Where a column of the schema has such a name, "count: " is put before them.
+
+        >>> import dpcore as dp
+        >>> people = pd.DataFrame({"sex": ["Female", "Male"] * 500})
+        >>> columns = (dp.Categorical("sex", categories=("Female", "Male")),)
+        >>> schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+        >>> curator = dp.Curator.open(
+        ...     people, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+        ... )
+        >>> release = curator.run(dp.Histogram("sex"), loss=dp.PureDP(epsilon="1"))
+        >>> list(release.table(("sex",)))
+        ['sex', 'rows', 'low', 'high', 'as measured']
+
+        Args:
+            columns, level: as of `answer`.
+        """
+        answer = self.answer(columns, level=level)
+        figures = {"rows": answer.values, "low": answer.low, "high": answer.high}
+        if columns in self.marginals:
+            figures["as measured"] = self.marginals[columns].values
+        cells = list(itertools.product(*(self.schema.column(name).labels for name in columns)))
+        frame = pd.DataFrame(cells, columns=list(columns)) if columns else pd.DataFrame(index=[0])
+        prefix = "count: " if set(figures) & set(self.schema.domain.names) else ""
+        for name, values in figures.items():
+            frame[prefix + name] = np.ravel(values)
+        return frame
 
     def to_json(self) -> str:
         """As JSON text with a version and a digest: the content of a release file."""
@@ -266,27 +278,12 @@ class Release:
         return json.dumps({**fields, "digest": _digest(fields)})
 
     @classmethod
-    def from_file(cls, source: bytes | str | os.PathLike[str]) -> Release:
-        """A release from a file that `to_json` filled: its path, or bytes. Needs neither table nor ledger.
-
-        The digest shows that the file is whole; it does not show who made it.
-        Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version.
-        """
-        if not isinstance(source, bytes):
-            check_file_size(os.path.getsize(source))
-            source = Path(source).read_bytes()
-        return FILE_READERS[-1](source)
+    def from_json(cls, text: str) -> Release:
+        """Read what `to_json` wrote. Raises: ParameterError for a release of another version."""
+        return cls.from_dict(json.loads(text))
 
     @classmethod
-    def from_json(cls, text: str, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
-        """Read what `to_json` wrote; `load_model` makes the model from its plain data.
-
-        Raises: ParameterError for a release of another version.
-        """
-        return cls.from_dict(json.loads(text), load_model=load_model)
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any], *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
+    def from_dict(cls, fields: dict[str, Any]) -> Release:
         """The release of the fields of such a text. Raises: ParameterError, as `from_json`."""
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
@@ -314,14 +311,6 @@ def check_whole(fields: Mapping[str, Any]) -> None:
     if "digest" in fields and fields["digest"] != _digest(fields):
         raise ParameterError(
             "the release was altered after it was made", remedy="ask for it again where it was made"
-        )
-
-
-def check_file_size(size: int) -> None:
-    """Refuse a release file of more than `MAX_FILE` bytes."""
-    if size > MAX_FILE:
-        raise ReadError(
-            "the release file is larger than {most} MB", remedy="open a smaller one", most=MAX_FILE // 10**6
         )
 
 

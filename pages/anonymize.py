@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from workbench import session
-from workbench.anonymize import demands, form, list_view, outcomes, view, work
+from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -19,16 +19,16 @@ curator = widgets.need_curator(
 held = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
-    work.take_columns(curator, note.known, note.secret)
-current = work.work(curator)
+    state.state(curator).take_columns(note.known, note.secret)
+current = state.state(curator)
 
 
 def ask_method() -> str:
     method: str = st.selectbox(
         _("Method"),
-        [work.SUGGESTED, *METHODS],
-        format_func=work.method_label,
-        key=demands.METHOD.key,
+        [plans.SUGGESTED, *Method.kinds()],
+        format_func=plans.method_label,
+        key=demands_form.METHOD.key,
         persist_state="session",
     )
     return method
@@ -39,10 +39,10 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded
     if plan is None:
-        asked = demands.ask(curator, current)
+        asked = demands_form.ask(curator, current)
         method = ask_method()
         with widgets.errors_shown():
-            plan = work.plan_of(curator, current, asked, method=method)
+            plan = plans.plan_of(curator, current, asked, method=method)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)
@@ -54,13 +54,13 @@ with left:
         args=(curator, current, plan),
     )
     if plan is not None and current.loaded is None:
-        st.caption(work.method_words(curator, current, plan))
+        st.caption(plans.method_words(curator, current, plan))
 with right:
     if plan is not None:
         view.frontier(curator, current, plan)
 widgets.show_notice("anonymize")
 if held.anonymized is not None:
-    if plan is not None and not work.is_made_by(current, plan):
+    if plan is not None and (current.made_by is None or current.made_by.to_json() != plan.to_json()):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
     view.made(curator, current, held.anonymized)
     list_view.show(curator, held.anonymized)

@@ -139,7 +139,7 @@ def read_report(question: Question, body: bytes) -> Any:
         fields = json.loads(body)
     except (ValueError, RecursionError):
         fields = None
-    expected = {"protocol": question.protocol.name, "epsilon": str(question.epsilon)}
+    expected = {"protocol": question.protocol.kind, "epsilon": str(question.epsilon)}
     if not isinstance(fields, dict) or {**fields, "report": None} != {**expected, "report": None}:
         raise ParameterError(
             "this is no report of the question's protocol and epsilon",
@@ -153,7 +153,7 @@ def read_report(question: Question, body: bytes) -> Any:
 def answer_page(question: Question) -> str:
     """The page that asks, as HTML; its script draws the report."""
     asked = {
-        "protocol": question.protocol.name,
+        "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
         "labels": list(question.categories),

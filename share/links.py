@@ -20,11 +20,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpcore.release import Release
-from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
-from workbench.store.shares import Shares, Shown
+from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -129,7 +128,7 @@ class Opened:
     size: int
 
 
-def opened(shown: Shown) -> Opened:
+def opened(shown: SharedPage) -> Opened:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
@@ -138,7 +137,7 @@ def opened(shown: Shown) -> Opened:
         content = functools.partial(of_table.content, *table[:2])
         called = functools.partial(file_name, shown.title)
     else:
-        release = Release.from_json(shown.text, load_model=load_model)
+        release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
         called = functools.partial(release_file, shown.title, release)

@@ -1,4 +1,4 @@
-"""Beside the data, without a browser: the same sources, ledger, schemas and plans as on the pages.
+"""Commands next to the data, with the same sources, ledger, schemas and plans as the pages.
 
     python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
     python -m workbench release job.json --to release.json
@@ -36,7 +36,7 @@ from dpcore.io.folder import write_drawn
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
-from dpcore.synthesis import load_model, load_recipe
+from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
@@ -47,7 +47,7 @@ from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 
 
 def person_as(address: str | None) -> Person:
-    """The steward that a command is run for; the one person there is, where nobody signs in.
+    """Return the steward that a command is run for; the one person there is, without sign-in.
 
     Raises: ParameterError.
     """
@@ -71,12 +71,12 @@ def person_as(address: str | None) -> Person:
 
 
 def ledger_of(person: Person) -> PersonalLedger:
-    """The ledger of the pages, as this person may use it."""
-    return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
+    """Return the ledger of the pages, as this person may use it."""
+    return PersonalLedger.for_person(start.ledger(), start.owners(), person=person, still=lambda: person)
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
-    """A connected source of theirs by its name, or a file.
+    """Return a connected source of theirs by its name, or a file.
 
     Args: schema: to open it under.
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
@@ -96,7 +96,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
 def opened(
     name: str, schema: Schema, budget: AnyLoss, address: str | None, people: str | None = None
 ) -> Curator:
-    """The table behind the door, under its account in the ledger of the pages.
+    """Open the table under its account in the ledger of the pages.
 
     Args: people: what is said of its people where it looks like a table on file: "same" or "different".
     Raises: ParameterError where nothing is said of such a table.
@@ -122,7 +122,7 @@ def opened(
 
 
 def job(asked: argparse.Namespace) -> str:
-    """A job from its parts, to be run later or elsewhere; reads no data."""
+    """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
         raise ParameterError("the file is no recipe", remedy="take one from a release")
@@ -149,12 +149,12 @@ def release(asked: argparse.Namespace) -> str:
 
 def sample(asked: argparse.Namespace) -> str:
     """Draw rows of a release into a folder of Parquet files, some at a time; free."""
-    made = Release.from_json(asked.release.read_text(), load_model=load_model)
+    made = Release.from_json(asked.release.read_text())
     return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
 
 
 def audit(asked: argparse.Namespace) -> str:
-    """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
+    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and no charge."""
     curator = _opened(asked)
     roles = curator.evaluate(RolesOf()).content
     wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
@@ -184,7 +184,7 @@ def _opened(asked: argparse.Namespace) -> Curator:
 
 
 def ledger(asked: argparse.Namespace) -> str:
-    """The lines of a table's account."""
+    """Print the lines of a table's account."""
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     lines = kept.lines(dataset)

@@ -372,15 +372,6 @@ def check_states(request_id: str, states: Sequence[str], expected: list[State]) 
         )
 
 
-def balance(account: Account, lines: Sequence[Line]) -> Balance:
-    """Spent, held and left, from the lines alone."""
-    ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
-    charges = [(line.request_id, line.charge) for line in lines if line.state == "reserved"]
-    spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
-    both = total((charge.units, charge.part) for _, charge in charges)
-    return Balance(budget=account.units, spent=spent, held=both - spent)
-
-
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:
     """The error for a ledger that was altered."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

@@ -3,13 +3,11 @@
 A `Plan` says which columns are generalized by which `Hierarchy`, what every group must meet (the models)
 and how much may be suppressed; `apply` carries it out. `hierarchies` say how values become coarser,
 `fulldomain` searches one level per column optimally, `partition` groups row by row; `quality` measures all of
-them on one scale. `top_bottom_coded`, `rounded` and `pseudonyms` make nothing
-anonymous by themselves.
+them on one scale.
 """
 
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.coding import pseudonyms, rounded, top_bottom_coded
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -58,9 +56,6 @@ __all__ = [
     "mask",
     "merge_rare",
     "order",
-    "pseudonyms",
     "quality",
-    "rounded",
     "suggest_hierarchy",
-    "top_bottom_coded",
 ]

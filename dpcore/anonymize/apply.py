@@ -1,68 +1,141 @@
-"""From a plan and a table to what is published: the quasi-identifiers recoded, direct identifiers dropped."""
+"""A plan carried out on a table: the quasi-identifiers recoded, direct identifiers dropped."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
+
 import pandas as pd
 
-from dpcore.anonymize.inputs import held_by, published_rows
+from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
-from dpcore.anonymize.quality import suppressed_classes
+from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.people import person_of
 
 LAST = "\U0010ffff"
 """A text that is after all others."""
 
 
 def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
-    """The table that may be published, see `carried_out`."""
-    return carried_out(frame, plan, on_progress)[0]
+    """Return the table that may be published, as `Anonymization.frame`.
+
+    Raises: as `anonymized`.
+    """
+    return anonymized(frame, plan, on_progress).frame
 
 
 def carried_out(
     frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The table that may be published, and in words the models that it meets, see `promised`.
+    """Return the table that may be published, and in words the models that it meets.
 
-    It has the same index and order, and is without identifiers and the subset column.
+    Raises: as `anonymized`.
+    """
+    result = anonymized(frame, plan, on_progress)
+    return result.frame, result.models
 
-    Suppressed rows have `*` in every quasi-identifier, and are treated as `plan.suppressed` says. Rows
-    outside the subset are left out. `on_progress` gets the stage of a search and the share done; what it
-    raises ends it.
 
+def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Anonymization:
+    """Carry out a plan.
+
+    Args:
+        on_progress: gets the stage of a search and the share done; what it raises ends it.
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.
     """
-    result = recoded(frame, plan, on_progress)
-    original = published_rows(frame, plan)
-    hidden = suppressed_classes(result)[result.classes]
-    kept = leaving(frame, plan, hidden)
-    models = promised(plan, original, result.classes, hidden=hidden, leaves=kept)
-    rows = result.frame(original)
-    if plan.suppressed == "blanked":
-        secrets = plan.columns_of("sensitive")
-        rows = rows.assign(**{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets})
-    return rows[kept].drop(columns=[name for name in rows.columns if name in plan.dropped]), models
+    inputs = Inputs.of(frame, plan)
+    result = plan.method.recode(inputs, on_progress)
+    if plan.method.cuts_freely and plan.counted is not None:
+        broken = violations(plan.models, inputs.rows.groups(result.classes))
+        if (broken & ~suppressed_classes(result)).any():
+            raise InfeasibleError(
+                "groups that look alike do not meet the models together, since people have rows in several",
+                remedy="take the full-domain method, or ask for less",
+            )
+    return Anonymization(inputs=inputs, plan=plan.at(result.node), recoded=result)
 
 
-def leaving(frame: pd.DataFrame, plan: Plan, hidden: BoolArray) -> BoolArray:
-    """(published rows,) which of them leave, by what the plan says of those that `hidden` marks."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Anonymization:
+    """A plan carried out on one table, with all that follows from it. Private but for `frame` and `models`.
+
+    Attributes:
+        plan: with its levels filled in.
+        recoded: the published rows, suppressed ones among them.
+    """
+
+    inputs: Inputs
+    plan: Plan
+    recoded: Recoded
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """The rows to be published, as they were."""
+        return self.inputs.published
+
+    @property
+    def classes(self) -> IntArray:
+        """(published rows,) the class of each, by what it prints."""
+        return self.recoded.classes
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """(published rows,) whether each is suppressed: it has `*` in every quasi-identifier."""
+        return suppressed_classes(self.recoded)[self.classes]
+
+    @cached_property
+    def leaves(self) -> BoolArray:
+        """(published rows,) whether each leaves, by what the plan says of suppressed ones."""
+        return ~self.hidden | keeps_hidden(self.inputs, self.hidden)
+
+    @property
+    def quality(self) -> Quality:
+        """The losses of the published rows."""
+        return quality(self.recoded, person_of(self.rows, self.plan.counted))
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The models that the table meets, in words, see `promised`."""
+        return promised(self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table that may be published; index and order are those of the original.
+
+        It has neither identifiers nor the subset column. Suppressed rows are treated as `plan.suppressed`
+        says; rows outside the subset are left out.
+        """
+        rows = self.recoded.frame(self.rows)
+        if self.plan.suppressed == "blanked":
+            secrets = self.plan.columns_of("sensitive")
+            hidden = {name: rows[name].astype(object).mask(self.hidden, SUPPRESSED) for name in secrets}
+            rows = rows.assign(**hidden)
+        return rows[self.leaves].drop(columns=[name for name in rows.columns if name in self.plan.dropped])
+
+
+def keeps_hidden(inputs: Inputs, hidden: BoolArray) -> bool:
+    """Return whether suppressed rows leave: where the plan says so, or they meet its models as one class.
+
+    Args: hidden: (published rows,).
+    """
+    plan = inputs.plan
     if plan.suppressed in ("kept", "blanked") or not hidden.any():
-        return np.ones(len(hidden), dtype=bool)
-    if plan.suppressed == "dropped" or not _hides(frame, plan, hidden):
-        return ~hidden
-    return np.ones(len(hidden), dtype=bool)
+        return True
+    if plan.suppressed == "dropped":
+        return False
+    return not violations(plan.models, inputs.rows.together(hidden)).any()
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by what they say, suppressed ones last: their places tell nothing about the original.
+    """Sort rows by what they say, suppressed ones last: their places tell nothing about the original.
 
     Categories become values: a column of categories lists those of dropped rows too.
     """
@@ -71,26 +144,3 @@ def in_order(rows: pd.DataFrame) -> pd.DataFrame:
         key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
         ignore_index=True,
     )
-
-
-def recoded(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Recoded:
-    """What the plan publishes for the quasi-identifiers, in the form that every method shares.
-
-    Raises: as `apply`.
-    """
-    result = plan.method.recode(frame, plan, on_progress)
-    if plan.method.cuts_freely and plan.counted is not None:
-        groups = held_by(published_rows(frame, plan), plan).groups(result.classes)
-        if (violations(plan.models, groups) & ~suppressed_classes(result)).any():
-            raise InfeasibleError(
-                "groups that look alike do not meet the models together, since people have rows in several",
-                remedy="take the full-domain method, or ask for less",
-            )
-    return result
-
-
-def _hides(frame: pd.DataFrame, plan: Plan, hidden: BoolArray) -> bool:
-    """Whether the suppressed rows meet every model as one class."""
-    rows = held_by(published_rows(frame, plan), plan)
-    groups = rows.taken(hidden.nonzero()[0]).groups(np.zeros(int(hidden.sum()), dtype=np.int64))
-    return not violations(plan.models, groups).any()

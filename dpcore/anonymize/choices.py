@@ -1,46 +1,156 @@
-"""What the methods read of a plan; they know no more of it than this."""
+"""The choices of a plan that every method reads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self, get_args
 
-from dpcore.anonymize.fulldomain.metrics import Metric
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import PrivacyModel
-from dpcore.schema.role import Role
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.registry import Registered
+from dpcore.schema.role import ROLES, Role
+
+Suppressed = Literal["checked", "dropped", "blanked", "kept"]
+SUPPRESSED_ROWS: tuple[Suppressed, ...] = get_args(Suppressed)
 
 
-class Choices(Protocol):
-    """The choices of a plan; each is explained there."""
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Everything that a plan says, but for its method."""
+
+    roles: Mapping[str, Role]
+    """Of every column of the table."""
+    hierarchies: Mapping[str, Hierarchy]
+    """One per quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance."""
+    models: tuple[PrivacyModel, ...]
+    limit: float = 0.0
+    """Share of the published people who may have a suppressed row."""
+    metric: Metric = field(default_factory=InformationLoss)
+    """What full-domain search minimizes."""
+    suppressed: Suppressed = "checked"
+    """What becomes of suppressed rows. checked: they are published as one class if it meets every model, else
+    left out. dropped: left out. blanked: published without their sensitive values. kept: published with them,
+    however few they are (as ARX does)."""
+    person: str | None = None
+    """The column that names the person of a row: classes count people. None where every row is a person."""
+    household: str | None = None
+    """The column that says who lives together, which is dropped: classes count households in place of people,
+    since whoever finds one person has found all."""
+    subset: str | None = None
+    """A column of true and false: the rows to be published out of a population table; it is dropped."""
+    node: Mapping[str, int] | None = None
+    """The level of every quasi-identifier in full-domain generalization; None for the optimal ones."""
+
+    def __post_init__(self) -> None:
+        for role in self.roles.values():
+            known("role", dict.fromkeys(ROLES), role)
+        known("way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed)
+        if not 0 <= self.limit <= 1:
+            raise ParameterError(
+                "limit ({limit:g}) must be between 0 and 1",
+                remedy="give a share of people",
+                limit=self.limit,
+            )
+        if not self.models:
+            raise ParameterError("a plan needs a privacy model", remedy="add k-anonymity")
+        quasi = self.quasi_identifiers
+        if not quasi:
+            raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
+        if self.household in quasi:
+            raise SchemaError(
+                "{column} says who lives together, and is a quasi-identifier at once",
+                remedy="give the column another role, or count people",
+                column=self.household,
+            )
+        for model in self.models:
+            check_registered(PrivacyModel, model)
+            column = model.column if isinstance(model, SensitiveModel) else None
+            if column in quasi:
+                raise SchemaError(
+                    "{column} is sensitive and a quasi-identifier at once",
+                    remedy="give the column one of the two roles",
+                    column=column,
+                )
+            if column is not None and self.roles.get(column) != "sensitive":
+                raise SchemaError(
+                    "{model} needs {column} to be sensitive",
+                    remedy="give the column this role",
+                    column=column,
+                    model=model,
+                )
 
     @property
-    def roles(self) -> Mapping[str, Role]: ...
-    @property
-    def hierarchies(self) -> Mapping[str, Hierarchy]: ...
-    @property
-    def models(self) -> tuple[PrivacyModel, ...]: ...
-    @property
-    def limit(self) -> float: ...
-    @property
-    def metric(self) -> Metric: ...
-    @property
-    def subset(self) -> str | None: ...
-    @property
-    def person(self) -> str | None: ...
-    @property
-    def household(self) -> str | None: ...
-    @property
-    def counted(self) -> str | None: ...
-    @property
-    def counts(self) -> str: ...
-    @property
-    def node(self) -> Mapping[str, int] | None: ...
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]: ...
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that are generalized, in the order of the roles."""
+        return self.columns_of("quasi-identifier")
 
-    def at(self: Chosen, node: Mapping[str, int]) -> Chosen:
-        """The same choices with these levels."""
+    @property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies of the quasi-identifiers, in their order."""
+        return {name: self.hierarchies[name] for name in self.quasi_identifiers}
+
+    @property
+    def secrets(self) -> dict[str, Hierarchy | None]:
+        """The columns that the models look at, with the hierarchy of each that has one."""
+        columns = (model.column for model in self.models if isinstance(model, SensitiveModel))
+        return {name: self.hierarchies.get(name) for name in dict.fromkeys(columns)}
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The columns that do not leave."""
+        named = (self.subset, self.person, self.household)
+        return frozenset((*self.columns_of("identifier"), *(name for name in named if name is not None)))
+
+    def columns_of(self, role: Role) -> tuple[str, ...]:
+        """Return the columns that have a role."""
+        return tuple(name for name, each in self.roles.items() if each == role)
+
+    @property
+    def k(self) -> int:
+        """The people that every class needs; 1 where no model says a number."""
+        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+
+    @property
+    def counted(self) -> str | None:
+        """The column that tells what classes count; None where every row counts."""
+        return self.household or self.person
+
+    @property
+    def counts(self) -> str:
+        """The unit that classes count, in a word."""
+        return "households" if self.household else "people" if self.person else "rows"
+
+    def at(self, node: Mapping[str, int] | None) -> Self:
+        """Return the same plan with these levels; itself without any."""
+        return self if node is None else replace(self, node=node)
+
+    def counting(self, person: str | None) -> Self:
+        """Return the same plan, counting the people whom a column names; itself without a column."""
+        return self if person is None else replace(self, person=person)
 
 
-Chosen = TypeVar("Chosen", bound=Choices)
+def check_registered(family: type[Registered], member: Registered) -> None:
+    """Refuse a member of a family that could be stored and not be read back. Raises: ParameterError."""
+    if family.kinds().get(getattr(member, "kind", "")) is not type(member):
+        raise ParameterError(
+            "{member} is no registered {family}",
+            remedy="derive its class from {family}, and give the class a `kind` of its own",
+            member=type(member).__name__,
+            family=family.__name__,
+        )
+
+
+def known(what: str, names: Mapping[str, Any], name: str) -> Any:
+    """Return what a name stands for. Raises: ParameterError for an unknown one."""
+    if name not in names:
+        raise ParameterError(
+            "there is no {what} {name}",
+            remedy="take one of {known}",
+            what=what,
+            name=name,
+            known=", ".join(names),
+        )
+    return names[name]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn, ValueCounts
+from dpcore.anonymize.models import SensitiveModel
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
@@ -23,7 +24,7 @@ Distance = Literal["equal", "hierarchical", "ordered"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness:
+class TCloseness(SensitiveModel):
     """The sensitive values of every class are within t of those of the whole table, in earth mover's
     distance.
 
@@ -33,10 +34,11 @@ class TCloseness:
     Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
-    column: str
+    kind = "t-closeness"
+    monotone = False
+
     t: float
     distance: Distance = "equal"
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
@@ -55,18 +57,13 @@ class TCloseness:
             moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
         return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
 
-    def _reach(self, secret: Secret) -> float:
+    def _reach(self, secret: SensitiveColumn) -> float:
         """The share of people off their place at most, over all levels: each moves a level, or a rank."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
         return self.t * steps[self.distance]
 
-    @property
-    def relaxation(self) -> None:
-        return None
-
-    def fewest(self, secret: Secret) -> int:
-        """Where each row is a person: people that a class needs at least, whatever they hold."""
+    def fewest(self, secret: SensitiveColumn) -> int:
         shares = secret.counts / secret.counts.sum()
         for people in range(1, MOST_TRIED):
             expected = people * shares
@@ -77,7 +74,7 @@ class TCloseness:
                 return people
         return MOST_TRIED
 
-    def lost(self, classes: ClassStatistics, marked: BoolArray, held: Histogram) -> IntArray:
+    def lost(self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts) -> IntArray:
         """(classes,) people of the marked classes whom no finer ones can keep, at least; who holds several
         values counts for each.
 
@@ -111,7 +108,7 @@ class TCloseness:
 # at the threshold are common, and rounding must not decide them.
 
 
-def _apart(found: Histogram, table: IntArray) -> IntArray:
+def _apart(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of |N count in the class - n count in the table|."""
     whole, size = table.sum(), found.total
     expected = size[found.group] * table[found.value]
@@ -120,7 +117,7 @@ def _apart(found: Histogram, table: IntArray) -> IntArray:
     return np.asarray(_summed(found, present) + size * whole)
 
 
-def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
+def _moved_in_order(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of the same for all values up to it.
 
     What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
@@ -142,17 +139,17 @@ def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
     return _summed(found, stretch)
 
 
-def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
+def _moved_in_tree(found: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
     flow, table = _apart(found, secret.counts), secret.counts
     group, code, count = found.group, found.value, found.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
-        flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
+        flow = flow + _apart(ValueCounts(group=group, value=code, count=count, classes=found.classes), table)
     return flow
 
 
-def _summed(found: Histogram, figures: IntArray) -> IntArray:
+def _summed(found: ValueCounts, figures: IntArray) -> IntArray:
     """(classes,) the sums of whole numbers, exactly."""
     result = np.zeros(found.classes, dtype=np.int64)
     if len(found.starts):

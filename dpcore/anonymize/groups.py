@@ -7,20 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import FloatArray, IntArray, class_index, counted_pairs, leaves_of
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, counted_pairs, leaves_of
 from dpcore.tables.people import once_each, people_per_class, person_of
 from dpcore.tables.rows import Held
 
+Number = TypeVar("Number", bound=np.generic)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Secret:
+class SensitiveColumn:
     """A sensitive column in the whole published table.
 
     Attributes:
@@ -55,7 +58,7 @@ class Secret:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Histogram:
+class ValueCounts:
     """The pairs of class and sensitive value that occur, sorted by both; all three arrays are (pairs,).
 
     Attributes:
@@ -94,7 +97,7 @@ class ClassStatistics(Protocol):
     """What a model may look at: one entry per class."""
 
     @property
-    def secrets(self) -> Mapping[str, Secret]:
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
         """The sensitive columns, as they are in the whole published table."""
 
     @property
@@ -105,60 +108,27 @@ class ClassStatistics(Protocol):
     def population(self) -> IntArray:
         """People of the whole table."""
 
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueCounts:
         """Published people by value of a sensitive column."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
-    """Classes counted row by row: what local methods, and the check of a finished table, give to a model.
+class Rows:
+    """The rows of one table as models see them: their owners, and the sensitive values they hold.
 
     Attributes:
-        classes: (rows,) class of each row.
         person: (rows,) number of the person, None where every row is one.
         values: sensitive column -> (rows,) number of the value.
         weights: (rows,) people that each row stands for, where it stands for several.
+        place: (rows,) where each is in the table, which has distinct tuples; None where it has rows.
     """
 
-    secrets: Mapping[str, Secret]
-    classes: IntArray
+    number: int
+    secrets: Mapping[str, SensitiveColumn]
     person: IntArray | None
     values: Mapping[str, IntArray]
     weights: IntArray | None = None
-
-    @cached_property
-    def people(self) -> IntArray:
-        """Distinct people of each class."""
-        if self.weights is None:
-            return people_per_class(self.classes, self.person)
-        rows = once_each(self.classes, self.person)
-        return np.bincount(self.classes[rows], self.weights[rows]).astype(np.int64)
-
-    @property
-    def population(self) -> IntArray:
-        """The published people: these classes know no others."""
-        return self.people
-
-    def histogram(self, column: str) -> Histogram:
-        """People by value of a sensitive column."""
-        values = self.values[column]
-        classes, weights = self.classes, self.weights
-        if self.person is not None:
-            rows = once_each(class_index([classes, values]), self.person)
-            classes, values = classes[rows], values[rows]
-            weights = None if weights is None else weights[rows]
-        group, value, count = counted_pairs(classes, values, weights)
-        return Histogram(group=group, value=value, count=count, classes=len(self.people))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rows:
-    """The rows of one table as models see them: whose they are, and the sensitive values they hold."""
-
-    secrets: Mapping[str, Secret]
-    person: IntArray | None
-    values: Mapping[str, IntArray]
-    weights: IntArray | None = None
+    place: IntArray | None = None
 
     @classmethod
     def of(
@@ -180,13 +150,19 @@ class Rows:
                 frame, name, hierarchy, person=codes, weights=weights, held=held
             )
         if held is None:
-            return cls(secrets=described, person=codes, values=values, weights=weights)
-        of_pairs = {name: codes[held.place] for name, codes in values.items()}
-        return cls(secrets=described, person=held.group, values=of_pairs, weights=held.people[held.group])
+            return cls(number=len(frame), secrets=described, person=codes, values=values, weights=weights)
+        return cls(
+            number=len(held.place),
+            secrets=described,
+            person=held.group,
+            values={name: codes[held.place] for name, codes in values.items()},
+            weights=held.people[held.group],
+            place=held.place,
+        )
 
     @property
     def codes(self) -> list[IntArray]:
-        """What tells these rows apart: the person and the sensitive values."""
+        """The columns that tell these rows apart: the person and the sensitive values."""
         return [*self.values.values(), *([] if self.person is None else [self.person])]
 
     def united(self, first: IntArray, weights: IntArray) -> Rows:
@@ -198,20 +174,66 @@ class Rows:
         """Some of the rows."""
         return replace(
             self,
+            number=len(rows),
             person=None if self.person is None else self.person[rows],
             values={name: values[rows] for name, values in self.values.items()},
             weights=None if self.weights is None else self.weights[rows],
+            place=None if self.place is None else self.place[rows],
         )
+
+    def spread(self, figures: NDArray[Number]) -> NDArray[Number]:
+        """(rows,) a figure of each row or tuple of the table."""
+        return figures if self.place is None else figures[self.place]
 
     def groups(self, classes: IntArray) -> Groups:
         """The rows in these classes."""
-        return Groups(
-            secrets=self.secrets,
-            classes=classes,
-            person=self.person,
-            values=self.values,
-            weights=self.weights,
-        )
+        return Groups(rows=self, classes=classes)
+
+    def together(self, marked: BoolArray) -> Groups:
+        """The marked rows in one class. Args: marked: (rows or tuples of the table,)."""
+        places = self.spread(marked).nonzero()[0]
+        return self.taken(places).groups(np.zeros_like(places))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Classes counted row by row: what local methods, and the check of a finished table, give to a model.
+
+    Attributes:
+        classes: (rows,) class of each row.
+    """
+
+    rows: Rows
+    classes: IntArray
+
+    @property
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
+        """The sensitive columns, as they are in the whole published table."""
+        return self.rows.secrets
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Distinct people of each class."""
+        person, weights = self.rows.person, self.rows.weights
+        if weights is None:
+            return people_per_class(self.classes, person)
+        places = once_each(self.classes, person)
+        return np.bincount(self.classes[places], weights[places]).astype(np.int64)
+
+    @property
+    def population(self) -> IntArray:
+        """The published people: these classes know no others."""
+        return self.people
+
+    def histogram(self, column: str) -> ValueCounts:
+        """People by value of a sensitive column."""
+        values, classes, weights = self.rows.values[column], self.classes, self.rows.weights
+        if self.rows.person is not None:
+            places = once_each(class_index([classes, values]), self.rows.person)
+            classes, values = classes[places], values[places]
+            weights = None if weights is None else weights[places]
+        group, value, count = counted_pairs(classes, values, weights)
+        return ValueCounts(group=group, value=value, count=count, classes=len(self.people))
 
 
 def secret_of(
@@ -223,7 +245,7 @@ def secret_of(
     published: IntArray | slice = slice(None),
     weights: IntArray | None = None,
     held: Held | None = None,
-) -> tuple[Secret, IntArray]:
+) -> tuple[SensitiveColumn, IntArray]:
     """A sensitive column, counted over the published rows, and (rows,) the number of each row's value.
 
     Args:
@@ -249,4 +271,4 @@ def secret_of(
         counts = np.bincount(there[places], minlength=len(values))
     else:
         counts = np.bincount(codes[published], weights[published], len(values)).astype(np.int64)
-    return Secret(values=values, hierarchy=hierarchy, counts=counts), codes
+    return SensitiveColumn(values=values, hierarchy=hierarchy, counts=counts), codes

@@ -1,39 +1,107 @@
-"""The table as a plan asks for it: checked, the rows to be published, whose they are, what they hold."""
+"""A table as a plan reads it: its roles checked, the rows to be published, their owners and secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.choices import Choices
 from dpcore.anonymize.groups import Rows
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.errors import InfeasibleError, SchemaError
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.rows import DistinctRows, Held, Microdata
 
 YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
 NO = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 
-def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None:
-    """Refuse a table that the roles of a plan do not fit, or that is too small for its k.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Inputs:
+    """A table and the choices of a plan, and what follows from both, each computed once. Private.
 
-    Args: suppresses: whether the method may suppress rows, up to all of them at a limit of 1.
-
-    Raises: SchemaError, InfeasibleError.
+    Attributes:
+        frame: the table; under a research subset, the population.
+        weights, held: of distinct tuples in place of rows: rows of each, and who holds them.
     """
-    check_roles(frame.columns, plan)
-    check_households(
-        plan, lambda home, person: frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
-    )
-    rows = published_rows(frame, plan)
-    people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
-    check_people(people, plan, suppresses=suppresses)
+
+    frame: pd.DataFrame
+    plan: Choices
+    weights: IntArray | None = None
+    held: Held | None = None
+
+    @classmethod
+    def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
+        """Take a table, or the distinct tuples of one that stays where it is.
+
+        Raises: SchemaError when the roles do not fit the rows of the table.
+        """
+        if isinstance(table, DistinctRows):
+            return cls(frame=table.frame, plan=plan, weights=table.rows, held=table.held)
+        frame = table.frame if isinstance(table, Microdata) else table
+        check_roles(frame.columns, plan)
+        check_households(
+            plan, lambda home, person: frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
+        )
+        return cls(frame=frame, plan=plan)
+
+    @cached_property
+    def subset(self) -> BoolArray | None:
+        """(rows,) which rows are to be published; None for all. Raises: SchemaError, see `subset_of`."""
+        return subset_of(self.frame, self.plan)
+
+    @cached_property
+    def published(self) -> pd.DataFrame:
+        """The rows to be published, as they are."""
+        return self.frame if self.subset is None else self.frame[self.subset]
+
+    @property
+    def person(self) -> str | None:
+        """The column that names who is counted; None where every row is, or `held` says it."""
+        return self.plan.counted if self.weights is None else None
+
+    @cached_property
+    def published_weights(self) -> IntArray | None:
+        """(published rows,) the rows that each tuple stands for; None where each is a row."""
+        return self.weights if self.weights is None or self.subset is None else self.weights[self.subset]
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The owners of the published rows, and the sensitive values that the models look at."""
+        return self.among(np.ones(len(self.published), dtype=bool))
+
+    def among(self, marked: BoolArray) -> Rows:
+        """Return the same of some of the published rows, as if there were no others.
+
+        Args: marked: (published rows,).
+        """
+        there = marked
+        if self.subset is not None:
+            there = np.zeros(len(self.frame), dtype=bool)
+            there[self.subset] = marked
+        weights = self.published_weights
+        return Rows.of(
+            self.published[marked],
+            self.plan.secrets,
+            self.person,
+            weights=None if weights is None else weights[marked],
+            held=None if self.held is None else self.held.within(there),
+        )
+
+    def check_people(self, people: int) -> None:
+        """Refuse a table of too few people for the plan's k. Raises: InfeasibleError."""
+        if self.plan.k > people and self.plan.limit < 1:
+            raise InfeasibleError(
+                "k ({k}) is above the number of {whom}",
+                remedy="lower k, or bring more {whom}",
+                k=self.plan.k,
+                whom=self.plan.counts,
+            )
 
 
 def check_roles(columns: Collection[str], plan: Choices) -> None:
@@ -47,18 +115,6 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
             raise SchemaError(
                 "the plan gives no role to {column}", remedy="give the column a role", column=name
             )
-
-
-def check_people(people: int, plan: Choices, *, suppresses: bool) -> None:
-    """Refuse a table of too few people for the plan's k. Raises: InfeasibleError."""
-    everything = suppresses and plan.limit == 1
-    if k_of(plan) > people and not everything:
-        raise InfeasibleError(
-            "k ({k}) is above the number of {whom}",
-            remedy="lower k, or bring more {whom}",
-            k=k_of(plan),
-            whom=plan.counts,
-        )
 
 
 def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
@@ -84,17 +140,6 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
         )
 
 
-def k_of(plan: Choices) -> int:
-    """The people that every class needs; 1 where the plan asks for no k."""
-    return max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
-
-
-def secrets_of(plan: Choices) -> dict[str, Hierarchy | None]:
-    """The columns that the models look at, with the hierarchy of each that has one."""
-    columns = (model.column for model in plan.models if isinstance(model, SensitiveModel))
-    return {name: plan.hierarchies.get(name) for name in dict.fromkeys(columns)}
-
-
 def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
     """(rows,) which rows are to be published; None for all. True and false may be words, as files have them.
 
@@ -111,14 +156,3 @@ def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
             column=plan.subset,
         )
     return np.asarray(published, dtype=bool)
-
-
-def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
-    """The rows to be published, as they are."""
-    subset = subset_of(frame, plan)
-    return frame if subset is None else frame[subset]
-
-
-def held_by(rows: pd.DataFrame, plan: Choices) -> Rows:
-    """Whose the published rows are, and the sensitive values that the models look at."""
-    return Rows.of(rows, secrets_of(plan), plan.counted)

@@ -2,141 +2,104 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-import pandas as pd
-
-from dpcore.anonymize.choices import Choices, Chosen
-from dpcore.anonymize.inputs import check_table, k_of, published_rows, secrets_of
-from dpcore.anonymize.levels import carried_out, chosen
+from dpcore.anonymize.inputs import Inputs
+from dpcore.anonymize.levels import recoded_by_levels
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
-from dpcore.anonymize.partition.admission import Admission
+from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.microaggregation import microaggregate, published
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
 from dpcore.progress import OnProgress, silent
+from dpcore.registry import Registered
 
 
-class Method(Protocol):
-    """One method. Equal names are equal methods."""
+@dataclass(frozen=True)
+class Method(Registered, ABC):
+    """One method of anonymization, which registers itself by its `kind`. Equal kinds are equal methods."""
 
-    name: ClassVar[str]
-    needs_hierarchies: ClassVar[bool]
+    kind: ClassVar[str]
+    """The name under which plans are stored."""
+    needs_hierarchies: ClassVar[bool] = False
     """Every quasi-identifier needs one; otherwise none is looked at."""
-    searches: ClassVar[bool]
+    searches: ClassVar[bool] = False
     """It looks for the best levels, one per column, and suppresses up to the limit of a plan."""
-    cuts_freely: ClassVar[bool]
+    cuts_freely: ClassVar[bool] = False
     """Groups are found row by row: they keep more, and published attacks aim at them."""
 
-    @property
-    def suppresses(self) -> bool:
-        """Whether it can leave out rows."""
+    def __str__(self) -> str:
+        return self.kind
 
-    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
-        """The plan with what the method chooses filled in. Raises: as `recode`, and what is raised by
-        `on_progress`, which gets the stage and the share done of what takes long."""
+    @abstractmethod
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        """Recode the published rows of a table.
 
-    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
-        """Recode the published rows of a table; what the plan leaves open is chosen as `prepared` does.
-
-        Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be
-            met, ParameterError for a model that the method does not check.
+        Args:
+            on_progress: gets the stage of what takes long and the share done; what it raises ends it.
+        Raises: InfeasibleError when the models cannot be met, ParameterError for a model that the method does
+            not check.
         """
 
+    def gate(self, inputs: Inputs) -> Gate:
+        """Return what a class of the published rows needs, of a method that checks k and sensitive columns.
 
-@dataclass(frozen=True)
-class _Named:
-    name: ClassVar[str]
-    searches: ClassVar[bool] = False
-    needs_hierarchies: ClassVar[bool] = False
-    cuts_freely: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def suppresses(self) -> bool:
-        return self.searches
-
-    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
-        return plan
+        Raises: as `recode`.
+        """
+        others = [model for model in inputs.plan.models if not isinstance(model, KAnonymity)]
+        for model in others:
+            if not isinstance(model, SensitiveModel):
+                raise ParameterError(
+                    "{method} does not check {model}",
+                    remedy="take the full-domain method",
+                    method=self.kind,
+                    model=model,
+                )
+        return Gate.of(inputs.rows, inputs.plan.k, others, counts=inputs.plan.counts)
 
 
-@dataclass(frozen=True)
-class FullDomain(_Named):
+class FullDomain(Method):
     """One level per column for the whole table, the best one, and few rows suppressed."""
 
-    name: ClassVar[str] = "full-domain"
-    searches: ClassVar[bool] = True
-    needs_hierarchies: ClassVar[bool] = True
+    kind = "full-domain"
+    searches = True
+    needs_hierarchies = True
 
-    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
-        return plan if plan.node is not None else chosen(frame, plan, on_progress)
-
-    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
-        return carried_out(frame, plan, on_progress)
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        return recoded_by_levels(inputs, on_progress)
 
 
-@dataclass(frozen=True)
-class LocalRecoding(_Named):
+class LocalRecoding(Method):
     """Levels that differ from group to group."""
 
-    name: ClassVar[str] = "local recoding"
-    needs_hierarchies: ClassVar[bool] = True
-    cuts_freely: ClassVar[bool] = True
+    kind = "local recoding"
+    needs_hierarchies = True
+    cuts_freely = True
 
-    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
-        rows, admission = _admitted(frame, plan, self)
-        trees = {name: plan.hierarchies[name] for name in plan.quasi_identifiers}
-        return local_recoding(rows, trees, admission=admission, limit=plan.limit)
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        plan, gate = inputs.plan, self.gate(inputs)
+        return local_recoding(inputs.published, plan.trees, gate=gate, limit=plan.limit)
 
 
-@dataclass(frozen=True)
-class Mondrian(_Named):
+class Mondrian(Method):
     """Groups cut along the data, with free intervals and sets."""
 
-    name: ClassVar[str] = "mondrian"
-    cuts_freely: ClassVar[bool] = True
+    kind = "mondrian"
+    cuts_freely = True
 
-    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
-        rows, admission = _admitted(frame, plan, self)
-        return mondrian(rows, plan.quasi_identifiers, admission=admission)
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        return mondrian(inputs.published, inputs.plan.quasi_identifiers, gate=self.gate(inputs))
 
 
-@dataclass(frozen=True)
-class Microaggregation(_Named):
+class Microaggregation(Method):
     """Numbers become the means of groups of similar people."""
 
-    name: ClassVar[str] = "microaggregation"
+    kind = "microaggregation"
 
-    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
-        rows, admission = _admitted(frame, plan, self)
-        columns = plan.quasi_identifiers
-        gate = admission.gate(rows) if admission.models else None
-        found = microaggregate(rows, columns, k=admission.k, person=plan.counted, gate=gate)
-        return published(rows, columns, found.clusters)
-
-
-METHODS: dict[str, Method] = {
-    method.name: method for method in (FullDomain(), LocalRecoding(), Mondrian(), Microaggregation())
-}
-
-
-def _admitted(frame: pd.DataFrame, plan: Choices, method: Method) -> tuple[pd.DataFrame, Admission]:
-    """The published rows, and what a class of them needs."""
-    check_table(frame, plan, suppresses=False)
-    others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
-    for model in others:
-        if not isinstance(model, SensitiveModel):
-            raise ParameterError(
-                "{method} does not check {model}",
-                remedy="take the full-domain method",
-                method=method.name,
-                model=model,
-            )
-    return published_rows(frame, plan), Admission(
-        k=k_of(plan), models=others, secrets=secrets_of(plan), person=plan.counted
-    )
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        rows, columns = inputs.published, inputs.plan.quasi_identifiers
+        return published(rows, columns, microaggregate(rows, columns, gate=self.gate(inputs)))

@@ -11,27 +11,31 @@ which a search may prune.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.groups import ClassStatistics, Secret
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
+from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray
 
 
-class PrivacyModel(Protocol):
-    """One privacy model."""
+class PrivacyModel(Registered, ABC):
+    """One privacy model: a frozen class of its parameters, which registers itself by its `kind`."""
 
+    kind: ClassVar[str]
+    """The name under which plans are stored."""
     monotone: ClassVar[bool]
     """Generalizing further never suppresses more people."""
 
+    @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        """Which classes violate the model; boolean, one per class.
+        """(classes,) which classes violate the model.
 
         A class without a published person violates nothing but delta-presence.
         """
@@ -39,14 +43,27 @@ class PrivacyModel(Protocol):
     @property
     def relaxation(self) -> PrivacyModel | None:
         """A monotone model that every class that meets this one meets too; itself if it is monotone."""
+        return self if self.monotone else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity:
+class SensitiveModel(PrivacyModel):
+    """A model of one sensitive column."""
+
+    column: str
+
+    @abstractmethod
+    def fewest(self, secret: SensitiveColumn) -> int:
+        """Return the people that a class needs at least, where each row is a person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity(PrivacyModel):
     """Every class has at least k published people (Samarati and Sweeney, 1998)."""
 
+    kind = "k-anonymity"
+    monotone = True
     k: int
-    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
@@ -57,17 +74,14 @@ class KAnonymity:
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return (classes.people < self.k) & (classes.people > 0)
 
-    @property
-    def relaxation(self) -> PrivacyModel:
-        return self
-
 
 @dataclass(frozen=True, kw_only=True)
-class KMap:
+class KMap(PrivacyModel):
     """Every class has at least k people of the population table (Sweeney, 2002)."""
 
+    kind = "k-map"
+    monotone = True
     k: int
-    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
@@ -78,22 +92,19 @@ class KMap:
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return (classes.population < self.k) & (classes.people > 0)
 
-    @property
-    def relaxation(self) -> PrivacyModel:
-        return self
-
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaPresence:
+class DeltaPresence(PrivacyModel):
     """In every class the share of the population that was published lies between two bounds.
 
     Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it
     violates the model, the node is infeasible.
     """
 
+    kind = "delta-presence"
+    monotone = False
     lowest: float
     highest: float
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.lowest <= self.highest <= 1:
@@ -111,18 +122,14 @@ class DeltaPresence:
         share = classes.people / np.maximum(classes.population, 1)
         return (share < self.lowest) | (share > self.highest)
 
-    @property
-    def relaxation(self) -> None:
-        return None
-
 
 @dataclass(frozen=True, kw_only=True)
-class DistinctL:
+class DistinctL(SensitiveModel):
     """Every class holds at least l distinct sensitive values (Machanavajjhala et al., 2007)."""
 
-    column: str
+    kind = "distinct l-diversity"
+    monotone = True
     l: int  # noqa: E741
-    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
@@ -134,17 +141,12 @@ class DistinctL:
         distinct = classes.histogram(self.column).distinct
         return np.asarray((distinct < self.l) & (distinct > 0))
 
-    def fewest(self, secret: Secret) -> int:
-        """Where each row is a person: people that a class needs at least."""
+    def fewest(self, secret: SensitiveColumn) -> int:
         return self.l
-
-    @property
-    def relaxation(self) -> PrivacyModel:
-        return self
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntropyL:
+class EntropyL(SensitiveModel):
     """The Shannon entropy of the sensitive values in every class is at least ln l (Machanavajjhala et al.,
     2007).
 
@@ -153,9 +155,9 @@ class EntropyL:
     below. A class also needs ceil(l) distinct values.
     """
 
-    column: str
+    kind = "entropy l-diversity"
+    monotone = False
     l: float  # noqa: E741
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
@@ -171,8 +173,7 @@ class EntropyL:
         too_few = found.distinct < math.ceil(self.l)
         return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
 
-    def fewest(self, secret: Secret) -> int:
-        """Where each row is a person: people that a class needs at least."""
+    def fewest(self, secret: SensitiveColumn) -> int:
         return math.ceil(self.l)
 
     @property
@@ -181,16 +182,16 @@ class EntropyL:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecursiveCL:
+class RecursiveCL(SensitiveModel):
     """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values in every class.
 
     Source: Machanavajjhala et al. (2007), definition 4.3.
     """
 
-    column: str
+    kind = "recursive (c, l)-diversity"
+    monotone = False
     c: float
     l: int  # noqa: E741
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
@@ -208,17 +209,12 @@ class RecursiveCL:
         largest = found.summed(np.where(rank == 0, falling, 0)).astype(np.int64)
         return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
 
-    def fewest(self, secret: Secret) -> int:
-        """Where each row is a person: people that a class needs at least."""
+    def fewest(self, secret: SensitiveColumn) -> int:
         return self.l
 
     @property
     def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=self.l)
-
-
-SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
-"""The models of one sensitive column."""
 
 
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:

@@ -43,10 +43,16 @@ class PublishedColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Recoded:
-    """A recoded table: rows of one class print the same labels, and no two classes print the same."""
+    """A recoded table: rows of one class print the same labels, and no two classes print the same.
+
+    Attributes:
+        classes: (rows,) class of each.
+        node: the level of every column, where all rows that are not suppressed share them.
+    """
 
     columns: tuple[PublishedColumn, ...]
     classes: IntArray
+    node: Mapping[str, int] | None = None
 
     @classmethod
     def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:
@@ -153,4 +159,5 @@ def full_domain(
     kept = [levels[name] for name in leaf]
     hidden = [hierarchies[name].height + 1 for name in leaf]
     where = suppressed[first][:, None]
-    return recode(hierarchies, leaf, classes=classes, levels=np.where(where, hidden, kept))
+    recoded = recode(hierarchies, leaf, classes=classes, levels=np.where(where, hidden, kept))
+    return replace(recoded, node=levels)

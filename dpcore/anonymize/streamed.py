@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.apply import keeps_hidden
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Rows
-from dpcore.anonymize.inputs import check_people, check_roles, published_rows, secrets_of, subset_of
-from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_rows
-from dpcore.anonymize.models import violations
+from dpcore.anonymize.inputs import Inputs, check_roles, subset_of
+from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
 from dpcore.errors import ParameterError, RowsError, source_changed
@@ -45,7 +43,7 @@ class Recoding:
     rows: int
     models: tuple[str, ...]
     _table: Tuples
-    _shown: Shown
+    _shown: PublishedClasses
     _keeps_hidden: bool
 
     @classmethod
@@ -65,30 +63,20 @@ class Recoding:
                 whom=plan.counts,
                 column=plan.counted,
             )
-        table = counted(distinct, plan)
-        check_people(table.people, plan, suppresses=True)
-        if plan.node is None:
-            found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
-            plan = plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
-        subset = subset_of(distinct.frame, plan)
-        weights = distinct.rows if subset is None else distinct.rows[subset]
-        shown = shown_classes(table, plan)
+        inputs = Inputs.of(distinct, plan)
+        table = tuples(inputs)
+        shown = published_classes(table, plan, on_progress)
+        plan = plan.at(dict(zip(plan.quasi_identifiers, shown.node, strict=True)))
         few = table.without_rows()  # as it is sent along to wherever rows are
-        made = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
-        rows = published_rows(distinct.frame, plan)
-        printed = made._printed(rows)
+        recoding = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
+        printed = recoding._printed(inputs.published)
         hidden = _hidden(printed)
-        keeps = plan.suppressed in ("kept", "blanked")
-        held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
-        if plan.suppressed == "checked":
-            of_rows = hidden if held is None else hidden[held.place]
-            every = Rows.of(rows, secrets_of(plan), weights=weights, held=held)
-            together = every.taken(of_rows.nonzero()[0]).groups(np.zeros(int(of_rows.sum()), dtype=np.int64))
-            keeps = not violations(plan.models, together).any()
+        keeps = keeps_hidden(inputs, hidden)
         leaves = ~hidden | keeps
         classes = class_index([labels.codes.astype(np.int64) for labels in printed.values()])
-        models = promised(plan, rows, classes, hidden=hidden, leaves=leaves, weights=weights, held=held)
-        return replace(made, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
+        models = promised(inputs, classes, hidden=hidden, leaves=leaves)
+        weights = distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
+        return replace(recoding, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """What is published of some rows. Raises: SchemaError when the roles do not fit them.
@@ -105,7 +93,8 @@ class Recoding:
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The same of some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
-        shown = published_rows(rows, plan)
+        subset = subset_of(rows, plan)
+        shown = rows if subset is None else rows[subset]
         printed = self._printed(shown)
         hidden = _hidden(printed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
@@ -147,7 +136,7 @@ class Tally:
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
         """Take the tuples that the recoding was made of."""
         plan = recoding.plan
-        looked_at = dict.fromkeys([*plan.quasi_identifiers, *secrets_of(plan)])
+        looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
         self._names = [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
         parts = [np.empty(0, dtype=np.uint64)]
@@ -203,5 +192,5 @@ def check_streamed(plan: Plan) -> None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
             remedy="take the full-domain method",
-            what=plan.method.name,
+            what=plan.method.kind,
         )

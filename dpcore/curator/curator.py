@@ -1,4 +1,4 @@
-"""The curator: the one door to private rows. Charge first, and only then read."""
+"""The curator, which charges first, and only then reads private rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
-from dpcore.anonymize.apply import carried_out, in_order
-from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
+from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
@@ -29,24 +27,21 @@ from dpcore.errors import DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
-from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here, silent
-from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
+from dpcore.release import AnonymizedTable, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.synthesis import Recipe, load_model
-from dpcore.synthesis.likely import likely
+from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
-from dpcore.tables.rows import PublicTable
 
 Answer = TypeVar("Answer", Release, PrivateReport)
 
 
 class Curator:
-    """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
+    """The holder of a table behind a schema and a ledger. Make one with `Curator.open`."""
 
     def __init__(
         self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str, compute: Compute
@@ -88,11 +83,24 @@ class Curator:
             schema: the public facts, and who is protected. Where its unit says that the number of rows a
                 person is `found` privately, opening finds it, once for all, at that charge.
             budget: all that may ever be spent on this table.
+            ledger: keeps the account.
+            name: of the table, for people.
             identity: the name of the source that an engine is connected to.
             on_rows: called with how many rows of a source a pass has read; what it raises ends the pass.
             compute: calls recipes, evaluations and plans, perhaps in other processes.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file; BudgetExceeded where it cannot pay for finding the number.
+
+        >>> import dpcore as dp
+        >>> sex = dp.Categorical("sex", categories=("Female", "Male"))
+        >>> schema = dp.Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
+        >>> people = pd.DataFrame({"sex": ["Female", "Male"] * 500})
+        >>> curator = Curator.open(people, schema, budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger())
+        >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).repeats
+        3
+        >>> release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+        >>> release.marginals["sex",].values.shape, curator.balance().left / 10**12
+        ((2,), 2.0)
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
@@ -120,12 +128,12 @@ class Curator:
 
     @staticmethod
     def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
-        """The keyed fingerprint under which a table's account is, or would be, filed."""
+        """Return the keyed fingerprint under which a table's account is, or would be, filed."""
         return fingerprint(frame, ledger.key)
 
     @property
     def rule(self) -> Rule:
-        """How charges add up."""
+        """The rule by which charges add up."""
         return self.account.rule
 
     def balance(self) -> Balance:
@@ -145,17 +153,21 @@ class Curator:
     ) -> Quote:
         """Say what `run` would cost, what would remain, and the error to expect; reads no data.
 
-        Args: table_rows: about how many rows count, from public knowledge; see `likely`.
+        Args:
+            recipe: what to measure, and the model to learn.
+            loss: what to spend.
+            part: {column: category} of one publicly declared part; None for the whole table.
+            table_rows: about how many rows count, from public knowledge; see `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
         cell = self.schema.public_part(part)
         charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
-        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
-        """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
+        """Find the smallest loss at which each cell is within `half_width` rows with chance `level`; no data.
 
         Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
@@ -216,56 +228,38 @@ class Curator:
         return self._paid(recipe, loss, cell, request_id, self.release, rehearse, release)
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
-        """Request id of an earlier release of this recipe at this loss; using it again is free."""
+        """Return the request id of an earlier release of this recipe at this loss; using it again is free."""
         cell = self.schema.public_part(part)
         return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
     def release(self, request_id: str) -> Release:
-        """A stored release."""
-        return Release.from_json(self._text(request_id), load_model=load_model)
+        """Return a stored release."""
+        return Release.from_json(self._text(request_id))
 
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
-        """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
+        """Generalize and suppress by a plan, outside differential privacy, and note it in the ledger.
 
         Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
         the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        return self._made(self._noted(plan), on_progress)
+        making = Anonymizing(self._engine, self._noted(plan), self._declared, self._compute, on_progress)
+        return making.table()
 
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
-        """The same, of any number of rows, as a new folder of Parquet files; how many rows.
+        """Anonymize any number of rows into a new folder of Parquet files, and return how many were written.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
             for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
-        plan = self._noted(plan)
-        if self._engine.in_memory:
-            made = self._made(plan, on_progress)
-            return write_folder([made.table], folder, made.guarantee.as_metadata())
-        check_streamed(plan)
-        with self._engine.held():
-            distinct = distinct_of(self._engine.tuples, plan)
-            recoding = self._compute(Recoding.of, distinct, plan, on_progress=on_progress)
-            tally = Tally(recoding, distinct)
-
-            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-                self._engine.apply(recoding, tally.before(take))
-                tally.check_complete()
-
-            guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
-            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
-
-    def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
-        frame, models = self._compute(carried_out, self._engine.rows().frame, plan, on_progress=on_progress)
-        guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
-        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
+        making = Anonymizing(self._engine, self._noted(plan), self._declared, self._compute, on_progress)
+        return making.write(folder)
 
     def _noted(self, plan: Plan) -> Plan:
-        """The plan as it is carried out, once the ledger has noted it."""
+        """Note the plan in the ledger, and return it as it is carried out."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
-        noted = {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)], **self._declared}
+        noted = {"anonymized": digest, "about": [plan.method.kind, *map(str, plan.models)], **self._declared}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
@@ -320,17 +314,19 @@ class Curator:
         return self._paid(evaluation, loss, None, request_id, self.report, rehearse, report)
 
     def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
-        """The request of this question at this loss: the one that has answered it, or is answering it now, or
-        else a new id, the same for all who ask before one of them has paid and failed."""
+        """Return the request that has answered, or is answering, this question at this loss.
+
+        Without one it is a new id, the same for all callers until one of them has paid and failed.
+        """
         plan = self._plan(evaluation, self.rule.spends(loss), None)
         return request_of_all(self._ledger.key, self.lines(), plan)
 
     def report(self, request_id: str) -> PrivateReport:
-        """A stored answer of `evaluate_privately`."""
+        """Return a stored answer of `evaluate_privately`."""
         return PrivateReport.from_json(self._text(request_id))
 
     def _found(self) -> PrivacyUnit:
-        """The unit with the number of rows that was found privately: now, at its charge, or before."""
+        """Find the rows of a person privately, at their charge, unless they are on file; return the unit."""
         declared, name = self.schema, self.schema.unit.id_column or ""
         if unit_on_file(self.account, self._ledger) is None:
             self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
@@ -358,6 +354,10 @@ class Curator:
         """Return the stored answer, or rehearse, reserve, only then answer, and commit; a charge stays.
 
         Args:
+            question: what is paid for.
+            loss: as in `run`.
+            part: (column, category), or None.
+            request_id: as in `run`.
             stored: loads the answer of an earlier request.
             rehearse: refuses what public facts can refuse, and returns the measurer of the rows.
             answer: spends the measurer's loss, for a request id.
@@ -390,5 +390,5 @@ class Curator:
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
-        """The part as the ledger keeps it: all rows, of a source in which rows may move."""
+        """Return the part as the ledger keeps it: all rows, of a source in which rows may move."""
         return None if part is None or self.account.source else self.schema.part_on_file(part)

@@ -79,7 +79,7 @@ def write_drawn(
     def drawn() -> Iterator[PublicTable]:
         for start in range(0, rows, ROWS_AT_ONCE):
             on_rows(start)
-            yield release.table(min(ROWS_AT_ONCE, rows - start))
+            yield release.sample_table(min(ROWS_AT_ONCE, rows - start))
 
     return write_folder(drawn(), folder, unfinished=unfinished)
 

@@ -10,16 +10,13 @@ from dpcore.local.hadamard import HadamardResponse
 from dpcore.local.hashing import LocalHashing
 from dpcore.local.numeric import Duchi, MeanEstimate, Piecewise, RoundedResponse, discretize
 from dpcore.local.question import Question
-from dpcore.local.recommend import PROTOCOLS, Option, recommend
+from dpcore.local.recommend import Option, recommend
 from dpcore.local.reports import from_lines, to_lines
-from dpcore.local.response import BinaryResponse, RandomizedResponse
-from dpcore.local.several import Several, sample, split
+from dpcore.local.response import RandomizedResponse
 from dpcore.local.subset import SubsetSelection
-from dpcore.local.unary import OptimizedUnary, SymmetricUnary, epsilon_of
+from dpcore.local.unary import OptimizedUnary, SymmetricUnary
 
 __all__ = [
-    "PROTOCOLS",
-    "BinaryResponse",
     "Duchi",
     "Estimate",
     "HadamardResponse",
@@ -32,14 +29,10 @@ __all__ = [
     "Question",
     "RandomizedResponse",
     "RoundedResponse",
-    "Several",
     "SubsetSelection",
     "SymmetricUnary",
     "discretize",
-    "epsilon_of",
     "from_lines",
     "recommend",
-    "sample",
-    "split",
     "to_lines",
 ]

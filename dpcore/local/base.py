@@ -20,6 +20,7 @@ from dpcore.accounting.loss import Number
 from dpcore.errors import LimitError, ParameterError
 from dpcore.local.bits import Integers, checked_epsilon, loss_of
 from dpcore.local.estimate import Estimate, spread
+from dpcore.registry import Registered
 
 Reports = npt.NDArray[Any]
 
@@ -28,14 +29,17 @@ MAX_BITS = 400_000_000
 
 
 @dataclass(frozen=True, init=False)
-class Protocol(ABC):
+class Protocol(Registered, ABC):
     """One way to answer a question with `categories` possible answers, at a loss of `epsilon` per answer.
 
     Reports are arrays with one report per person along the first axis; categories are numbers from 0.
     The chances are whole numbers of 1 / 2^64, rounded so that the loss stays at or below `epsilon`.
     """
 
-    name: ClassVar[str]
+    kind: ClassVar[str]
+    """The name under which questions are stored."""
+    order: ClassVar[int]
+    """Place in lists: a simpler protocol comes first where two err alike."""
 
     categories: int
     epsilon: Fraction
@@ -127,6 +131,52 @@ class Protocol(ABC):
         """Variance of an estimate, at most, whatever share of the people have the category: it is linear."""
         return max(self.variance(0, people), self.variance(1, people))
 
+    @classmethod
+    def in_order(cls) -> dict[str, type[Protocol]]:
+        """Return all protocols by their kind, the simpler ones first."""
+        return dict(sorted(cls.kinds().items(), key=lambda each: each[1].order))
+
+
+class OneNumber(Protocol):
+    """A protocol whose reports are whole numbers from 0."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """The different reports."""
+
+    @property
+    def report_bits(self) -> int:
+        return (self.numbers - 1).bit_length()
+
+    def check(self, reports: Any) -> Reports:
+        return numbers(reports, self.numbers, self.kind)
+
+    def to_plain(self, reports: Reports) -> list[Any]:
+        return [int(report) for report in reports]
+
+    def from_plain(self, plain: Sequence[Any]) -> Reports:
+        if not all(type(each) is int and 0 <= each < self.numbers for each in plain):  # true and 1.0 are none
+            raise refuse(self.kind)
+        return np.array(plain, dtype=np.int64)
+
+
+class BitsPerCategory(Protocol):
+    """A protocol whose reports are one bit per category, of shape (people, categories)."""
+
+    def check(self, reports: Any) -> Reports:
+        array = np.asarray(reports)
+        if array.ndim != 2 or array.shape[1] != self.categories:
+            raise refuse(self.kind)
+        if array.dtype != np.bool_:
+            if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
+                raise refuse(self.kind)
+            array = array.astype(np.bool_)
+        return array
+
+    def support(self, reports: Any) -> Integers:
+        return np.array([np.count_nonzero(bits) for bits in self.check(reports).T], dtype=np.int64)
+
 
 def checked_categories(categories: Any) -> int:
     """A number of categories from 2 to `MAX_CATEGORIES`.
@@ -207,23 +257,3 @@ def numbers(reports: Any, below: int, name: str) -> Integers:
     if array.size and (array.min() < 0 or array.max() >= below):
         raise refuse(name)
     return array.astype(np.int64, copy=False)
-
-
-def matrix(reports: Any, categories: int, name: str) -> npt.NDArray[np.bool_]:
-    """Reports that are one bit per category, of shape (people, categories).
-
-    Raises: ParameterError.
-    """
-    array = np.asarray(reports)
-    if array.ndim != 2 or array.shape[1] != categories:
-        raise refuse(name)
-    if array.dtype != np.bool_:
-        if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
-            raise refuse(name)
-        array = array.astype(np.bool_)
-    return array
-
-
-def column_sums(bits: npt.NDArray[np.bool_]) -> Integers:
-    """How many rows have each bit."""
-    return np.array([np.count_nonzero(column) for column in bits.T], dtype=np.int64)

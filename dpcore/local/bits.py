@@ -117,19 +117,3 @@ def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
     with decimal.localcontext(prec=40):
         logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
     return float(logarithm) if most is None else min(float(logarithm), float(most))
-
-
-def chance(name: str, value: Number) -> Fraction:
-    """`value` as an exact chance strictly between 0 and 1.
-
-    Raises: ParameterError otherwise: an answer that is certain has no finite epsilon.
-    """
-    number = exact(name, value)
-    if number >= 1:
-        raise ParameterError(
-            "{name} ({value}) must be below 1; a certain answer keeps nothing private",
-            remedy="give a chance between 0 and 1",
-            name=name,
-            value=float(number),
-        )
-    return number

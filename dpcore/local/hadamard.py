@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import Protocol, Reports, checked_codes, numbers
+from dpcore.local.base import OneNumber, Reports, checked_codes
 from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
-from dpcore.local.response import whole_numbers
 
 
-class HadamardResponse(Protocol):
+class HadamardResponse(OneNumber):
     """A number y below K, the power of two above k, supports v if y and v + 1 share an even number of bits.
 
     Half of all numbers support a category, and a quarter any two, so q = 1/2; a report supports its sender's
@@ -22,7 +20,8 @@ class HadamardResponse(Protocol):
     Source: Acharya, Sun, Zhang (AISTATS 2019), section 4.
     """
 
-    name: ClassVar[str] = "Hadamard response"
+    kind = "Hadamard response"
+    order = 6
 
     @cached_property
     def keep(self) -> int:
@@ -31,7 +30,6 @@ class HadamardResponse(Protocol):
 
     @property
     def numbers(self) -> int:
-        """K: how many different reports there are."""
         return 1 << self.categories.bit_length()
 
     @property
@@ -46,10 +44,6 @@ class HadamardResponse(Protocol):
     def odds(self) -> Fraction:
         return self.p / (1 - self.p)
 
-    @property
-    def report_bits(self) -> int:
-        return self.categories.bit_length()
-
     def perturb(self, codes: Any) -> Reports:
         pattern = checked_codes(codes, self.categories) + 1
         agrees = bernoulli(self.keep, len(pattern))
@@ -57,9 +51,6 @@ class HadamardResponse(Protocol):
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
         lowest = pattern & -pattern  # turning this bit over goes from the numbers that agree to the others
         return np.where(odd == agrees, reports ^ lowest, reports)
-
-    def check(self, reports: Any) -> Reports:
-        return numbers(reports, self.numbers, self.name)
 
     def support(self, reports: Any) -> Integers:
         """(n + transform of the histogram) / 2, by the fast Walsh-Hadamard transform."""
@@ -71,12 +62,6 @@ class HadamardResponse(Protocol):
             sums = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
             width *= 2
         return (len(checked) + sums[1 : self.categories + 1]) // 2
-
-    def to_plain(self, reports: Reports) -> list[Any]:
-        return [int(report) for report in reports]
-
-    def from_plain(self, plain: Sequence[Any]) -> Reports:
-        return self.check(whole_numbers(plain, self.name))
 
     def script(self) -> dict[str, Any]:
         return {"keep": f"{self.keep:016x}", "numbers": self.numbers}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ class LocalHashing(Protocol):
     Source: Wang et al. (2017), section 4.4.
     """
 
-    name: ClassVar[str] = "local hashing"
+    kind = "local hashing"
+    order = 5
 
     @cached_property
     def cells(self) -> int:
@@ -77,9 +78,9 @@ class LocalHashing(Protocol):
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype != np.uint64:
-            raise refuse(self.name)
+            raise refuse(self.kind)
         if array.size and array[:, 2].max() >= self.cells:
-            raise refuse(self.name)
+            raise refuse(self.kind)
         return array
 
     def support(self, reports: Any) -> Integers:
@@ -107,9 +108,9 @@ class LocalHashing(Protocol):
         for each in plain:
             well_made = isinstance(each, list) and len(each) == 2 and type(each[1]) is int
             if not (well_made and isinstance(each[0], str) and re.fullmatch("[0-9a-f]{32}", each[0])):
-                raise refuse(self.name)
+                raise refuse(self.kind)
             if not 0 <= each[1] < self.cells:
-                raise refuse(self.name)
+                raise refuse(self.kind)
         rows = [(int(word[:16], 16), int(word[16:], 16), cell) for word, cell in plain]
         return self.check(np.array(rows, dtype=np.uint64).reshape(-1, 3))
 

@@ -15,7 +15,6 @@ from dpcore.accounting.loss import Number
 from dpcore.errors import ParameterError
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
-from dpcore.local.recommend import PROTOCOLS
 from dpcore.schema.values import as_text
 
 MAX_TEXT = 500
@@ -56,16 +55,10 @@ class Question:
                 remedy="shorten the question",
                 most=MAX_TEXT,
             )
-        if not isinstance(protocol, str) or protocol not in PROTOCOLS:
-            raise ParameterError(
-                "there is no protocol {name}",
-                remedy="choose one of: {known}",
-                name=str(protocol)[:40],
-                known=", ".join(PROTOCOLS),
-            )
+        kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)
-        object.__setattr__(self, "protocol", PROTOCOLS[protocol](categories=len(labels), epsilon=epsilon))
+        object.__setattr__(self, "protocol", kind(categories=len(labels), epsilon=epsilon))
 
     @property
     def epsilon(self) -> Fraction:
@@ -95,7 +88,7 @@ class Question:
         """Plain data; the epsilon as the text of an exact number."""
         return {
             "question": self.text,
-            "protocol": self.protocol.name,
+            "protocol": self.protocol.kind,
             "epsilon": str(self.epsilon),
             "categories": list(self.categories),
         }

@@ -1,4 +1,4 @@
-"""Which protocol errs least for a question."""
+"""The protocols for a question, in the order of their errors."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ from dataclasses import dataclass
 
 from dpcore.accounting.loss import Number
 from dpcore.local.base import Protocol
-from dpcore.local.hadamard import HadamardResponse
-from dpcore.local.hashing import LocalHashing
-from dpcore.local.response import RandomizedResponse
-from dpcore.local.subset import SubsetSelection
-from dpcore.local.unary import OptimizedUnary, SymmetricUnary
-
-PROTOCOLS: dict[str, type[Protocol]] = {
-    each.name: each
-    for each in (
-        RandomizedResponse, SubsetSelection, OptimizedUnary, SymmetricUnary, LocalHashing, HadamardResponse,
-    )
-}  # fmt: skip
-"""By name; the simpler one first where two err alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +35,7 @@ def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ..
         people: how many answers are expected.
     Raises: ParameterError for fewer than 2 categories or 1 person; LimitError for too many categories.
     """
-    protocols = [kind(categories=categories, epsilon=epsilon) for kind in PROTOCOLS.values()]
+    protocols = [kind(categories=categories, epsilon=epsilon) for kind in Protocol.in_order().values()]
     errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
     best = min(errors)
     options = [

@@ -6,23 +6,24 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import Protocol, Reports, check_bits, checked_codes, column_sums, matrix, refuse
+from dpcore.local.base import BitsPerCategory, Reports, check_bits, checked_codes, refuse
 from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
 from dpcore.local.estimate import spread
 
 
-class SubsetSelection(Protocol):
+class SubsetSelection(BitsPerCategory):
     """A set of `size` categories: with the true one at odds e^eps size : k - size, the others drawn alike.
 
     The least variance of all protocols; with sets of one it is k-ary randomized response.
     Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al. (2016).
     """
 
-    name: ClassVar[str] = "subset selection"
+    kind = "subset selection"
+    order = 2
 
     @cached_property
     def size(self) -> int:
@@ -83,13 +84,10 @@ class SubsetSelection(Protocol):
         return named
 
     def check(self, reports: Any) -> Reports:
-        named = matrix(reports, self.categories, self.name)
+        named = super().check(reports)
         if (named.sum(axis=1) != self.size).any():
-            raise refuse(self.name)
+            raise refuse(self.kind)
         return named
-
-    def support(self, reports: Any) -> Integers:
-        return column_sums(matrix(reports, self.categories, self.name))
 
     def to_plain(self, reports: Reports) -> list[Any]:
         return [np.flatnonzero(report).tolist() for report in reports]
@@ -102,7 +100,7 @@ class SubsetSelection(Protocol):
                 type(one) is int and 0 <= one < self.categories for one in each
             )
             if not whole or len(each) != self.size or len(set(each)) != self.size:
-                raise refuse(self.name)
+                raise refuse(self.kind)
             report[each] = True
         return named
 

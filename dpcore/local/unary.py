@@ -9,17 +9,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError
-from dpcore.local.base import Protocol, Reports, check_bits, checked_codes, column_sums, matrix, refuse
-from dpcore.local.bits import WORD, Integers, bernoulli, chance, chance_of, exp_below, loss_of, threshold_of
+from dpcore.local.base import BitsPerCategory, Reports, check_bits, checked_codes, refuse
+from dpcore.local.bits import WORD, bernoulli, chance_of, exp_below, threshold_of
 
 
-class UnaryEncoding(Protocol):
+class UnaryEncoding(BitsPerCategory):
     """One bit per category: the own bit is 1 with chance p, every other bit with chance q."""
 
     @property
@@ -56,22 +54,16 @@ class UnaryEncoding(Protocol):
         bits[own, np.arange(people)] = bernoulli(self.yes, people)
         return bits.T
 
-    def check(self, reports: Any) -> Reports:
-        return matrix(reports, self.categories, self.name)
-
-    def support(self, reports: Any) -> Integers:
-        return column_sums(self.check(reports))
-
     def to_plain(self, reports: Reports) -> list[Any]:
         return ["".join("01"[bit] for bit in report) for report in reports.tolist()]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         if not all(isinstance(each, str) and len(each) == self.categories for each in plain):
-            raise refuse(self.name)
+            raise refuse(self.kind)
         check_bits(len(plain), self.categories)
         digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
         if digits.size != len(plain) * self.categories:
-            raise refuse(self.name)
+            raise refuse(self.kind)
         return self.check((digits - ord("0")).reshape(-1, self.categories))
 
     def script(self) -> dict[str, Any]:
@@ -81,7 +73,8 @@ class UnaryEncoding(Protocol):
 class SymmetricUnary(UnaryEncoding):
     """Symmetric unary encoding: p = e^(eps / 2) / (e^(eps / 2) + 1), q = 1 - p."""
 
-    name: ClassVar[str] = "symmetric unary"
+    kind = "symmetric unary"
+    order = 4
 
     @cached_property
     def yes(self) -> int:
@@ -95,7 +88,8 @@ class SymmetricUnary(UnaryEncoding):
 class OptimizedUnary(UnaryEncoding):
     """Optimized unary encoding: p = 1/2, q = 1 / (e^eps + 1). The least variance of all unary encodings."""
 
-    name: ClassVar[str] = "optimized unary"
+    kind = "optimized unary"
+    order = 3
 
     @property
     def yes(self) -> int:
@@ -104,21 +98,3 @@ class OptimizedUnary(UnaryEncoding):
     @cached_property
     def no(self) -> int:
         return WORD - threshold_of(exp_below(self.epsilon))
-
-
-def epsilon_of(p: Number, q: Number) -> float:
-    """The loss of one unary report with these chances: | ln [p (1 - q) / (q (1 - p))] |.
-
-    Two answers differ in two bits; the ratio is largest where both tell against one of them.
-
-    Raises: ParameterError for a chance that is not strictly between 0 and 1, and for p = q.
-    Source: Wang et al. (2017), theorem 3.
-    """
-    own, other = chance("p", p), chance("q", q)
-    if own == other:
-        raise ParameterError(
-            "p and q ({p}) must differ: such reports do not depend on the answer",
-            remedy="choose p above q",
-            p=float(own),
-        )
-    return abs(loss_of(own * (1 - other) / (other * (1 - own))))

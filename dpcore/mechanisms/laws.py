@@ -38,11 +38,6 @@ class Law:
         """The expected squared distance from the mean."""
         return float((self.outcomes - self.mean) ** 2 @ self.chances)
 
-    @property
-    def mean_absolute(self) -> float:
-        """The expected distance from 0."""
-        return float(np.abs(self.outcomes) @ self.chances)
-
     def mapped(self, function: Callable[[Values], Values]) -> Law:
         """The law of what a function makes of the outcome: post-processing."""
         made, place = np.unique(function(self.outcomes), return_inverse=True)

@@ -55,6 +55,11 @@ def selection_scale(*, rows: int, loss: Loss) -> float:
     return gaussian_scale(rows=rows, queries=1, rho=loss.rho)
 
 
+def sums_noise(loss: Loss) -> Noise:
+    """Return the law of the noise on sums that `loss` buys."""
+    return "max norm" if isinstance(loss, PureDP) else "gaussian"
+
+
 def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
     """The scale, in rows, of the noise on sums of which a person changes every entry by at most `rows`.
 

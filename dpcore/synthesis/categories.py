@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
-from dpcore.accounting.loss import Loss, Number, exact
+from dpcore.accounting.loss import Number, exact
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Recipe, recipe_dict
-from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.sampling import Integers
+from dpcore.synthesis.base import Recipe
 from dpcore.tables.counts import Marginal
 from dpcore.text import Text
 
@@ -50,19 +46,11 @@ class Categories(Recipe):
         """Refuse an unknown column."""
         domain.size(self.column)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
-        """Nothing is known in advance about texts that nobody declared."""
-        return ()
-
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Count the texts, add noise, and name those above the threshold."""
         on_progress("measuring", 0.0)
         counts = measurer.name_texts(self.column, measurer.loss, self.threshold_delta)
         return {}, FoundCategories(column=self.column, counts=counts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
 
     def reads(self, domain: Domain) -> Clique:
         """Its column."""
@@ -73,14 +61,9 @@ class Categories(Recipe):
         """Its column."""
         return Text("Categories of {column}", column=fields["column"])
 
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Categories:
-        """Read what `to_dict` wrote."""
-        return cls(column=fields["column"], delta=fields["delta"])
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FoundCategories:
+class FoundCategories(Summary):
     """Texts that were found, with their noisy counts; draws no rows.
 
     Attributes:
@@ -97,11 +80,6 @@ class FoundCategories:
         """Noisy number of rows whose text was found."""
         return float(sum(self.counts.values()))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """No column is drawn."""
-        return ()
-
     def declaration(self, *, missing: bool = False) -> Categorical:
         """The column as it may now be declared; all other texts go to "other".
 
@@ -109,14 +87,6 @@ class FoundCategories:
         claimed.
         """
         return Categorical(self.column, categories=tuple(sorted(self.counts)), other=True, missing=missing)
-
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """No columns."""
-        return {}
-
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Refused, as no rows are drawn."""
-        return Conditioned.of(self, cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""

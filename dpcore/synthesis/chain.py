@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.errors import InfeasibleError, LimitError
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.answer import Answer
-from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
-from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
+from dpcore.tables.answer import Answer, most_precise, table_of
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values, cell_mask, project
 from dpcore.tables.nearest import nearest_distribution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChainModel:
+class ChainModel(Model):
     """A model made of consistent marginals.
 
     The cliques are walked so that each overlaps as much as possible with the columns drawn before. Its
@@ -55,10 +55,6 @@ class ChainModel:
             drawn |= dict(zip(new, cells, strict=True))
         return drawn
 
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """The model of those rows that have these cells."""
-        return Conditioned.of(self, cells)
-
     def marginal(self, clique: Clique) -> Values:
         """Expected rows in each cell of the table over any columns, axes in the order given.
 
@@ -87,9 +83,9 @@ class ChainModel:
 
         Raises: LimitError where the cliques are joined so closely that this would take a large table.
         """
-        weights = {name: np.zeros(self.domain.size(name)) for name in cells}
-        for name, numbers in cells.items():
-            weights[name][list(numbers)] = 1.0
+        weights = {
+            name: cell_mask(self.domain, name, numbers).astype(np.float64) for name, numbers in cells.items()
+        }
         try:
             return self._graph.restricted(weights).total if self.total > 0 else 0.0
         except InfeasibleError:
@@ -149,19 +145,3 @@ class ChainModel:
                 steps.append((given, new, ordered.reshape(self.domain.cells(given), -1)))
                 known.extend(new)
         return steps
-
-
-def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
-    """The table that tells the counts of a clique best; None where none holds its columns."""
-    held = [table for table in tables if set(clique) <= set(table.clique)]
-    return min(held, key=lambda table: table.project(clique).variance, default=None)
-
-
-def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
-    """The most precise table that holds a clique. Raises: ParameterError where none does."""
-    held = most_precise(tables, clique)
-    if held is None:
-        raise ParameterError(
-            "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
-        )
-    return held

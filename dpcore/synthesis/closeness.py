@@ -1,19 +1,18 @@
-"""The pipeline: preprocess, model, sample, test, draw again; one record with every step and its charge.
+"""Tests of drawn rows, and the record of a release: each step with its charge.
 
 Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared public records: it is
-free, and may be repeated at will. `Closeness` asks how far the sample lies from the private table: a recipe
-like any other, which runs through the curator, is charged each time, and has a noisy answer. Nothing here
-sees a row, so a loop "until it passes" pays for every turn, and `Pipeline` caps the turns.
+free, and may be repeated at will. `Closeness` compares the sample with the private table: a recipe like any
+other, which runs through the curator, is charged each time, and has a noisy answer. Nothing here sees a row,
+so a loop "until it passes" pays for every turn; pages offer `MAX_ATTEMPTS` of them.
 """
 
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,11 +21,12 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
-from dpcore.progress import OnProgress, silent
-from dpcore.release import Model, Release
+from dpcore.model import Model
+from dpcore.progress import OnProgress
+from dpcore.release import Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
-from dpcore.synthesis.base import Expected, Recipe, columns_text
+from dpcore.synthesis.base import Recipe, columns_text
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
 from dpcore.tables.rows import PublicTable
@@ -53,29 +53,6 @@ class Step:
     def passed(self) -> bool:
         """Whether this step found nothing against the drawn table."""
         return bool(self.result.get("passed", True))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Record:
-    """What a pipeline did, in order, and the table it ended with.
-
-    Attributes:
-        sample: the last table that was drawn.
-        passed: whether its tests passed; a table that did not may still be published, as it is private.
-    """
-
-    steps: tuple[Step, ...]
-    release: Release
-    sample: pd.DataFrame
-    passed: bool
-
-
-class Runs(Protocol):
-    """A curator, as the pipeline needs it."""
-
-    def run(
-        self, recipe: Recipe, loss: Any, *, request_id: str | None = None, on_progress: OnProgress = silent
-    ) -> Release: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +88,7 @@ class Closeness(Recipe):
         if not isinstance(sample, PublicTable):
             raise DisclosureError(
                 "a test of drawn rows takes a public table only, not {kind}",
-                remedy="draw it by `release.table`",
+                remedy="draw it by `release.sample_table`",
                 kind=type(sample).__name__,
             )
         clique = release.schema.domain.clique(columns)
@@ -127,10 +104,6 @@ class Closeness(Recipe):
                 remedy="ask about a table drawn from a release of this schema",
             )
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
-        """Nothing about a clique; the noise of the distance is that of one count."""
-        return ()
-
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """One noisy distance."""
         on_progress("compare", 0.0)
@@ -140,12 +113,16 @@ class Closeness(Recipe):
         noise = noise_of(measurer.loss)
         width = half_width(noise_variance(scale, measurer.loss), noise) / GRAIN
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
-        return {}, Figures(column=self.columns[0], total=0.0, figures=(distance,))
+        return {}, Figures(column=self.columns[0], rows=0.0, figures=(distance,))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`; of the counts their digest."""
         digest = hashlib.sha256(np.array(self.counts).tobytes()).hexdigest()
         return {"kind": self.kind, "columns": list(self.columns), "counts": digest}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> None:
+        """Return None, as only a digest of the counts was written."""
 
     def reads(self, domain: Domain) -> Clique:
         """Its columns."""
@@ -157,65 +134,6 @@ class Closeness(Recipe):
         return Text("Test of drawn rows over {columns}", columns=columns_text(fields["columns"]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pipeline:
-    """A plan of all steps.
-
-    Attributes:
-        recipe, loss: of the model.
-        test_loss: of each comparison with the private table; None to leave it out.
-        test_columns: what is compared.
-        attempts: tables that are drawn at most until one passes; the loss is at most the model's plus that
-            many times the test's.
-    """
-
-    recipe: Recipe
-    loss: Loss
-    test_loss: Loss | None = None
-    test_columns: Clique = ()
-    attempts: int = 1
-
-    def __post_init__(self) -> None:
-        if isinstance(self.attempts, bool) or not 1 <= self.attempts <= MAX_ATTEMPTS:
-            raise ParameterError(
-                "attempts ({attempts}) must be between 1 and {limit}, as each is charged",
-                remedy="ask for fewer",
-                attempts=self.attempts,
-                limit=MAX_ATTEMPTS,
-            )
-        if (self.test_loss is None) != (not self.test_columns):
-            raise ParameterError(
-                "a test against the table needs a loss and columns", remedy="name both, or neither"
-            )
-
-    @property
-    def most(self) -> Fraction:
-        """The largest loss that this may cost, in epsilon or rho."""
-        return self.loss.amount + (self.attempts * self.test_loss.amount if self.test_loss else 0)
-
-    def run(
-        self,
-        curator: Runs,
-        *,
-        records: pd.DataFrame | None = None,
-        rows: int | None = None,
-        on_progress: OnProgress = silent,
-    ) -> Record:
-        """Charge and fit the model, then draw and test until a table passes or attempts run out."""
-        release = curator.run(self.recipe, self.loss, on_progress=on_progress)
-        steps = list(model_steps(release))
-        for attempt in range(self.attempts):
-            on_progress("draw and test", 0.9)
-            sample = release.table(rows)
-            steps += sample_steps(sample.frame, records)
-            if steps[-1].passed and self.test_loss is not None:
-                asked = Closeness.of(release, sample, self.test_columns)
-                steps.append(closeness_step(curator, asked, self.test_loss))
-            if steps[-1].passed or attempt + 1 == self.attempts:
-                break
-        return Record(steps=tuple(steps), release=release, sample=sample.frame, passed=steps[-1].passed)
-
-
 def model_steps(release: Release) -> tuple[Step, Step]:
     """How values were put in bounds, and what the model cost."""
     paid = ", ".join(f"{name} {float(Fraction(amount)):g}" for name, amount in release.guarantee.loss.items())
@@ -223,19 +141,24 @@ def model_steps(release: Release) -> tuple[Step, Step]:
     return Step(name="preprocess", result=_bounds(release)), model
 
 
-def sample_steps(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> tuple[Step, Step]:
-    """A drawn table, and its free test."""
+def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
+    """Return the steps of a drawn table, and of its free test."""
     drawn = Step(name="sample", result={"rows": len(sample)})
-    return drawn, Step(name="privacy test", result=sample_test(sample, records))
+    return drawn, Step(name="privacy test", result=sample_test(sample))
 
 
-def closeness_step(curator: Runs, asked: Closeness, loss: Loss, *, request_id: str | None = None) -> Step:
-    """One charged test of a drawn table against the private one. Costs `loss`, each time.
+def closeness_step(answer: Release, loss: Loss) -> Step:
+    """Return the step of a charged test; it passes where the distance is surely above 0, as of no copy.
 
-    Args: request_id: minted before the click, so that a repeated click is the same test; a new one by itself.
+    Args:
+        answer: of a run of `Closeness`, which cost `loss`.
     """
-    answer = curator.run(asked, loss, request_id=request_id or uuid.uuid4().hex)
-    return Step(name="privacy test", loss=str(loss), result=_judged(answer))
+    figures = answer.model
+    assert isinstance(figures, Figures)
+    (distance,) = figures.figures
+    width = distance.half_width or 0.0
+    result = {"distance": distance.value, "half width": width, "passed": distance.value > 2 * width}
+    return Step(name="privacy test", loss=str(loss), result=result)
 
 
 def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:
@@ -296,15 +219,6 @@ def _bounds(release: Release) -> dict[str, str]:
         if taken
         else Text("known from outside"),
     }
-
-
-def _judged(answer: Release) -> dict[str, float | bool]:
-    """The noisy distance; it passes where it is surely above 0: the drawn table is no copy there."""
-    figures = answer.model
-    assert isinstance(figures, Figures)
-    (distance,) = figures.figures
-    width = distance.half_width or 0.0
-    return {"distance": distance.value, "half width": width, "passed": distance.value > 2 * width}
 
 
 def _counted(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:

@@ -22,32 +22,31 @@ import numpy.typing as npt
 
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Contrast, Marginal, Noise, Values, aligned, project
+from dpcore.tables.counts import Marginal, Noise, Values, aligned, project
 
 MAX_SHARED = 5_000
 
 
 def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:
-    """The marginals with the least weighted squared change that agree on all common columns.
+    """Return the marginals with the least weighted squared change that agree on all common columns.
 
     Args:
+        domain: of the columns.
         marginals: noisy, each with the same variance in all its cells, independent of each other.
     Returns: in the same order, with the variance that remains.
     """
     cliques = [marginal.clique for marginal in marginals]
-    own, signed = map(list, zip(*map(_own, marginals), strict=True))
     values = [marginal.values.copy() for marginal in marginals]
     for shared, holders in _shared(cliques).items():
-        weights = np.array([_weight(domain, cliques[i], own[i], signed[i], shared) for i in holders])
-        if not weights.any():
+        residuals, mean, _ = _average(domain, [marginals[i] for i in holders], shared)
+        if mean is None:
             continue
-        weights /= weights.sum()
-        residuals = [_residual(marginals[i].values, cliques[i], shared) for i in holders]
-        mean = sum(weight * residual for weight, residual in zip(weights, residuals, strict=True))
         for i, residual in zip(holders, residuals, strict=True):
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             values[i] += aligned((mean - residual) / rest, shared, cliques[i])
-    variances = consistent_variances(domain, cliques, own, signed)
+    variances = consistent_variances(
+        domain, cliques, [each.measured_variance for each in marginals], [each.signed for each in marginals]
+    )
     return tuple(
         Marginal(
             clique=marginal.clique,
@@ -134,16 +133,11 @@ def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Ev
     for size in range(len(clique) + 1):
         for part in itertools.combinations(clique, size):
             holders = [each for each in measured if set(part) <= set(each.clique)]
-            weights = [_weight(domain, each.clique, *_own(each), part) for each in holders]
-            total = sum(weights)
-            if not total:
+            _, mean, total = _average(domain, holders, part)
+            if mean is None:
                 return None
-            mean = np.zeros(domain.shape(part))
-            for each, weight in zip(holders, weights, strict=True):
-                if weight:
-                    used[id(each)] = each
-                    mean += weight / total * _residual(each.values, each.clique, part)
             residuals[part] = (mean, 1 / total)
+            used |= {id(each): each for each in holders if set(each.signed) <= set(part)}
     laws = {each.noise for each in used.values()}
     return Evidence(
         clique=clique,
@@ -178,9 +172,22 @@ def consistent_variances(
     return tuple(max(0.0, variance) for variance in remaining)
 
 
-def _own(marginal: Marginal) -> tuple[float, Clique]:
-    """Variance of one cell as measured, and the columns of which differences alone were measured."""
-    return (marginal.own, marginal.signed) if isinstance(marginal, Contrast) else (marginal.variance, ())
+def _average(
+    domain: Domain, holders: Sequence[Marginal], part: Clique
+) -> tuple[list[Values], Values | None, float]:
+    """Return each table's residual of these columns, their inverse-variance mean, and the sum of the weights.
+
+    The mean is None where no table tells it.
+    """
+    weights = [_weight(domain, each.clique, each.measured_variance, each.signed, part) for each in holders]
+    residuals = [_residual(each.values, each.clique, part) for each in holders]
+    total = sum(weights)
+    if not total:
+        return residuals, None, 0.0
+    mean = np.zeros(domain.shape(part))
+    for weight, residual in zip(weights, residuals, strict=True):
+        mean += weight / total * residual
+    return residuals, mean, total
 
 
 def _weight(domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique) -> float:

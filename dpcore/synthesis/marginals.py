@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, Number, exact, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Recipe, columns_text, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.consistency import consistent, consistent_variances
 from dpcore.tables.counts import Marginal, check_cells
 from dpcore.text import Text
 
 
-class FixedCliques(Recipe, ABC):
-    """What the recipes of this module share: the cliques are known before anything is read."""
-
-    kind: ClassVar[str]
+class FixedCliques(Recipe):
+    """A recipe whose cliques are known before anything is read."""
 
     @property
     @abstractmethod
@@ -43,7 +41,7 @@ class FixedCliques(Recipe, ABC):
             domain.clique(clique)
         check_cells(domain, self.measured)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error that remains after the marginals agree."""
         parts = split(loss, len(self.measured), self.clique_weights)
         variances = [noise_variance(noise_scale(rows=rows, queries=1, loss=part), part) for part in parts]
@@ -71,10 +69,6 @@ class FixedCliques(Recipe, ABC):
     def reads(self, domain: Domain) -> Clique:
         """The columns of all cliques."""
         return tuple(name for name in domain.names if any(name in clique for clique in self.measured))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
 
 
 @dataclass(frozen=True)
@@ -135,11 +129,6 @@ class Marginals(FixedCliques):
             return Text("Marginals: {cliques}, and the number of rows", cliques=cliques)
         return Text("Marginals: {cliques}", cliques=cliques)
 
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Marginals:
-        """Read what `to_dict` wrote."""
-        return cls(cliques=tuple(map(tuple, fields["cliques"])), weights=fields.get("weights"))
-
 
 @dataclass(frozen=True)
 class _Columns(FixedCliques):
@@ -154,11 +143,6 @@ class _Columns(FixedCliques):
             raise ParameterError("there must be at least one column", remedy="name the columns")
         if len(set(self.columns)) != len(self.columns):
             raise ParameterError("a column is named twice", remedy="name each column once")
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote."""
-        return cls(columns=tuple(fields["columns"]))
 
 
 class Independent(_Columns):
@@ -213,8 +197,3 @@ class Histogram(FixedCliques):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Its column."""
         return Text("Histogram of {column}", column=fields["column"])
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Histogram:
-        """Read what `to_dict` wrote."""
-        return cls(fields["column"])

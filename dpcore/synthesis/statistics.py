@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, Number, PureDP, exact
+from dpcore.accounting.loss import Loss, Number, exact
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import (
@@ -26,16 +26,15 @@ from dpcore.mechanisms.sensitivity import (
     noise_variance,
     selection_scale,
     sums_deviation,
+    sums_noise,
 )
+from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe, recipe_dict
-from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.sampling import Integers
-from dpcore.tables.counts import Marginal, Noise, Values, half_width
+from dpcore.synthesis.base import Expected, Recipe
+from dpcore.tables.counts import Marginal, Values, half_width
 from dpcore.tables.sums import Entry, levels
 from dpcore.text import Text
 
@@ -119,17 +118,17 @@ class Statistics(Recipe):
                 centers=len(self.centers),
             )
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error of the number of rows; those of the figures are `mean_width` and `rank_error`."""
         if not self.moments:
             return ()
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
-        return (Expected(clique=(), cells=1, variance=deviation**2, noise=_noise(loss)),)
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        return (Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),)
 
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
         """Half-width of the interval of the mean of so many rows, in the column's unit, at most. Public."""
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
-        width = half_width(2 * deviation**2, _noise(loss), LEVEL)
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
         return width / max(people, 1.0) * self._reach + self._half_cell
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
@@ -138,7 +137,7 @@ class Statistics(Recipe):
         A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram: each of K sums of up to
         K noisy cells within its interval at the level 1 - 0.05 / K.
         """
-        cells, loss = len(self.centers), self._quantile_loss(loss)
+        cells, loss = len(self.centers), self._part(loss)
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
@@ -158,7 +157,7 @@ class Statistics(Recipe):
         if self.quantiles:
             on_progress("find quantiles", 0.5)
             error, way = self.rank_error(measurer.loss, rows=measurer.rows)
-            loss = self._quantile_loss(measurer.loss)
+            loss = self._part(measurer.loss)
             if way == "histogram":
                 (counts,) = measurer.measure([(self.column,)], loss)
                 marginals[counts.clique] = counts
@@ -178,11 +177,7 @@ class Statistics(Recipe):
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
-        return marginals, Figures(column=self.column, total=max(total, 0.0), figures=tuple(found))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
+        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(found))
 
     def reads(self, domain: Domain) -> Clique:
         """Its column."""
@@ -193,17 +188,6 @@ class Statistics(Recipe):
         """Its column."""
         return Text("Mean and quantiles of {column}", column=fields["column"])
 
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Statistics:
-        """Read what `to_dict` wrote."""
-        return cls(
-            column=fields["column"],
-            centers=tuple(fields["centers"]),
-            moments=fields["moments"],
-            quantiles=tuple(fields["quantiles"]),
-            half_cells=tuple(fields.get("half_cells", ())),
-        )
-
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
         """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.
 
@@ -211,7 +195,7 @@ class Statistics(Recipe):
         n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move
         the mean by at most h, and the deviation s by at most h, so the variance by at most (2 s + h) h.
         """
-        loss = self._moment_loss(measurer.loss)
+        loss = self._part(measurer.loss)
         size = measurer.domain.size(self.column)
         place = np.zeros(size)
         place[: len(self.centers)] = (np.array(self.centers) - self._middle) / self._reach
@@ -227,7 +211,7 @@ class Statistics(Recipe):
 
         def width(*factors: float) -> float:
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
-            return half_width(spread, _noise(loss), LEVEL) / rows
+            return half_width(spread, sums_noise(loss), LEVEL) / rows
 
         off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
         reach = self._reach
@@ -263,11 +247,9 @@ class Statistics(Recipe):
     def _reach(self) -> float:
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
-    def _moment_loss(self, loss: Loss) -> Loss:
-        return loss.share(Fraction(1, 2)) if self.quantiles else loss
-
-    def _quantile_loss(self, loss: Loss) -> Loss:
-        return loss.share(Fraction(1, 2)) if self.moments else loss
+    def _part(self, loss: Loss) -> Loss:
+        """Return what the vector gets of the loss, and the quantiles too."""
+        return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,27 +276,18 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figures:
+class Figures(Summary):
     """Statistics of one column; draws no rows."""
 
     kind: ClassVar[str] = "figures"
 
     column: str
-    total: float
+    rows: float
     figures: tuple[Figure, ...]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """No column is drawn."""
-        return ()
-
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """No columns."""
-        return {}
-
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Refused, as no rows are drawn."""
-        return Conditioned.of(self, cells)
+    def total(self) -> float:
+        return self.rows
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -325,7 +298,7 @@ class Figures:
     def from_dict(cls, fields: dict[str, Any]) -> Figures:
         """Read what `to_dict` wrote."""
         figures = tuple(Figure(**figure) for figure in fields["figures"])
-        return cls(column=fields["column"], total=fields["total"], figures=figures)
+        return cls(column=fields["column"], rows=fields["total"], figures=figures)
 
 
 def centers_of(column: IntervalColumn) -> Values:
@@ -343,7 +316,3 @@ def _crossed(counts: Values, order: Fraction) -> int:
     """The first cell at which the noisy counts add up to that part of their sum."""
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))
-
-
-def _noise(loss: Loss) -> Noise:
-    return "max norm" if isinstance(loss, PureDP) else "gaussian"

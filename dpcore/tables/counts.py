@@ -6,7 +6,7 @@ import base64
 import math
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
@@ -61,6 +61,9 @@ class Marginal:
         noise: the law of the noise that was drawn.
         pooled: whether draws of several tables were averaged, so that errors are no longer whole numbers.
         columns: the public facts about each axis, where known; a release knows them.
+        signed: the columns of two cells of which only the difference was measured; the rest of the table is
+            made up from other measurements. Empty where the table itself was measured.
+        own: variance of one cell of a table that tells as much about these differences, in rows squared.
     """
 
     clique: Clique
@@ -69,6 +72,13 @@ class Marginal:
     noise: Noise
     columns: tuple[Column, ...] = ()
     pooled: bool = False
+    signed: Clique = ()
+    own: float | None = None
+
+    @property
+    def measured_variance(self) -> float:
+        """Variance of one cell of what was measured, in rows squared."""
+        return self.variance if self.own is None else self.own
 
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
@@ -105,38 +115,21 @@ class Marginal:
             "variance": self.variance,
             "noise": self.noise,
             "pooled": self.pooled,
+            **({"signed": list(self.signed), "own": self.own} if self.signed else {}),
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Marginal:
-        """Read what `to_dict` of a marginal or a contrast wrote."""
-        given = {
-            "clique": tuple(fields["clique"]),
-            "values": unpack(fields["values"]),
-            "variance": fields["variance"],
-            "noise": fields["noise"],
-            "pooled": fields.get("pooled", False),
-        }
-        if "signed" in fields:
-            return Contrast(**given, signed=tuple(fields["signed"]), own=fields["own"])
-        return Marginal(**given)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Contrast(Marginal):
-    """A noisy table of which only the differences along some columns were measured.
-
-    Attributes:
-        signed: the columns of two cells whose difference was measured; the rest of the table is made up from
-            other measurements.
-        own: variance of one cell of a table that tells as much about these differences, in rows squared.
-    """
-
-    signed: Clique
-    own: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "signed": list(self.signed), "own": self.own}
+        """Read what `to_dict` wrote."""
+        return cls(
+            clique=tuple(fields["clique"]),
+            values=unpack(fields["values"]),
+            variance=fields["variance"],
+            noise=fields["noise"],
+            pooled=fields.get("pooled", False),
+            signed=tuple(fields.get("signed", ())),
+            own=fields.get("own"),
+        )
 
 
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
@@ -173,6 +166,25 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
                 names=", ".join(clique),
                 product=product,
             )
+
+
+def cell_mask(domain: Domain, name: str, cells: int | Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return which cells of a column are named, one truth value per cell.
+
+    Args:
+        cells: number of a cell, or of several.
+    Raises: ParameterError for no cell, or one that the column does not have.
+    """
+    numbers = np.atleast_1d(np.asarray(cells, dtype=np.int64))
+    size = domain.size(name)
+    if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
+        raise ParameterError(
+            "column {column!r} has cells 0 to {last} only",
+            remedy="name one of them or several",
+            column=name,
+            last=size - 1,
+        )
+    return np.isin(np.arange(size), numbers)
 
 
 def cell_counts(cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]) -> Integers:

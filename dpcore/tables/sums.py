@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.schema.domain import Clique
-from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.counts import Values
 
 GRID = 2**20
 """Units of a row: what a row adds to a sum is a whole number of units, from -GRID to GRID."""
@@ -49,11 +48,3 @@ class NoisySums:
     by: Clique
     values: Values
     deviation: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"by": list(self.by), "values": pack(self.values), "deviation": self.deviation}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> NoisySums:
-        """Read what `to_dict` wrote."""
-        return cls(by=tuple(fields["by"]), values=unpack(fields["values"]), deviation=fields["deviation"])

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.accounting.composition import Rule, compare, optimal_epsilon, total
 from dpcore.accounting.events import Event
-from dpcore.accounting.ledger import Account, Charge, balance
+from dpcore.accounting.ledger import Account, Charge
 from dpcore.accounting.loss import UNIT, AnyLoss, loss_fields, loss_from, rho_of_pure
+from tests.contracts.ledger_kinds import balance
 
 PARTS = (None, ("sex", "Female"), ("sex", "Male"), ("region", "north"))
 charges = st.lists(

@@ -23,6 +23,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
@@ -32,6 +33,7 @@ from dpcore.anonymize.models import (
     KMap,
     RecursiveCL,
 )
+from dpcore.anonymize.partition.admission import Gate
 
 SECRET = "secret"
 SECRET_HIERARCHY = Hierarchy(
@@ -283,3 +285,8 @@ def optimum(
         return None
     best = min(value for value, _ in found)
     return best, [rows for value, rows in found if value <= best + 1e-9 * max(1.0, abs(best))]
+
+
+def gate(frame: pd.DataFrame, k: int, *models: Any, person: str | None = None) -> Gate:
+    """The conditions on the classes of a table, where no sensitive column has a hierarchy."""
+    return Gate.of(Rows.of(frame, {model.column: None for model in models}, person), k, models)

@@ -10,18 +10,20 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.partition.microaggregation import microaggregate
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError, SchemaError
 from dpcore.evaluation.table.audit import Audit
 from dpcore.evaluation.table.trial import Trial
 from dpcore.tables.rows import Microdata
+from tests.anonymize.oracle import gate
 from workbench import samples
 
 KNOWN = ("zip", "birth_date", "sex")
@@ -197,18 +199,22 @@ def test_mdav_does_not_follow_the_order_of_the_rows() -> None:
         rng = np.random.default_rng(seed)
         frame = pd.DataFrame({"x": rng.integers(0, 4, 30), "y": rng.integers(0, 4, 30), "s": np.arange(30)})
         shuffled = frame.sample(frac=1, random_state=seed)
-        one = microaggregate(frame, ["x", "y"], k=3).clusters
-        two = pd.Series(microaggregate(shuffled, ["x", "y"], k=3).clusters, shuffled.index).sort_index()
+        one = microaggregate(frame, ["x", "y"], gate=gate(frame, 3))
+        back = microaggregate(shuffled, ["x", "y"], gate=gate(shuffled, 3))
+        two = pd.Series(back, shuffled.index).sort_index()
         assert pd.Series(one).groupby(two.to_numpy()).nunique().eq(1).all()
         assert len(set(one)) == len(set(two))
 
 
 def test_methods_say_what_they_need() -> None:
     """A page would ask for hierarchies that nobody reads, or offer suppression that is ignored."""
-    needs = {name for name, method in METHODS.items() if method.needs_hierarchies}
+    needs = {name for name, method in Method.kinds().items() if method.needs_hierarchies}
     assert needs == {"full-domain", "local recoding"}
-    assert [name for name, method in METHODS.items() if method.suppresses] == ["full-domain"]
-    assert [name for name, method in METHODS.items() if method.cuts_freely] == ["local recoding", "mondrian"]
+    assert [name for name, method in Method.kinds().items() if method.searches] == ["full-domain"]
+    assert [name for name, method in Method.kinds().items() if method.cuts_freely] == [
+        "local recoding",
+        "mondrian",
+    ]
 
 
 def homes(frame: pd.DataFrame) -> pd.DataFrame:

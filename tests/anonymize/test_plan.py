@@ -10,14 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.apply import apply, recoded
+from dpcore.anonymize.apply import anonymized, apply
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymize.hierarchies import hierarchy as hierarchies
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.levels import chosen, tuples
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -68,7 +67,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
 def test_json_gives_the_same_plan_and_the_same_table() -> None:
     """Else a published table cannot be reproduced from its plan."""
     frame = people()
-    plan = chosen(frame, plan_for(frame))
+    plan = anonymized(frame, plan_for(frame)).plan
     again = Plan.from_json(plan.to_json())
     assert again == plan
     pd.testing.assert_frame_equal(apply(frame, again), apply(frame, plan))
@@ -124,7 +123,7 @@ def test_suppressed_rows_are_those_of_the_search(case: Case, data: st.DataObject
         subset="published",
     )
     try:
-        plan = replace(chosen(frame, plan), suppressed="kept")
+        plan = replace(anonymized(frame, plan).plan, suppressed="kept")
     except InfeasibleError:
         return
     result = apply(frame, plan)
@@ -188,9 +187,9 @@ def test_models_a_method_cannot_check_are_refused() -> None:
     frame = people()
     for model in (KMap(k=2), DeltaPresence(lowest=0, highest=1)):
         with pytest.raises(ParameterError, match="full-domain"):
-            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
+            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
         with pytest.raises(ParameterError, match="microaggregation does not check"):
-            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
+            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
 
 
 def test_microaggregation_through_a_plan() -> None:
@@ -234,7 +233,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(SchemaError, match="no role to extra"):
         apply(frame.assign(extra=1), plan_for(frame))
     with pytest.raises(SchemaError, match="no column zip"):
-        tuples(frame.drop(columns="zip"), plan_for(frame))
+        apply(frame.drop(columns="zip"), plan_for(frame))
     with pytest.raises(InfeasibleError, match="above the number of rows"):
         apply(frame.head(3), plan_for(frame))
     with pytest.raises(SchemaError, match="true and false"):

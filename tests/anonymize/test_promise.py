@@ -22,19 +22,20 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.apply import carried_out
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.levels import distinct_of
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
+from dpcore.engines import base
 from dpcore.engines.frame import FrameEngine
-from dpcore.errors import InfeasibleError, RowsError, SchemaError
+from dpcore.errors import InfeasibleError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRisk
 from dpcore.evaluation.table.trial import Trial
 from dpcore.schema.source import Source
-from dpcore.tables.rows import Microdata
 from tests.anonymize.oracle import SECRET, SECRET_HIERARCHY
 from workbench.anonymize.document import done
 from workbench.report import of_table
@@ -152,7 +153,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
     person, subset = ("who" if seed % 2 else None), ("shown" if seed % 5 == 0 else None)
     models: list[object] = [KAnonymity(k=int(rng.integers(2, 5)))]
     models += [OF_SECRET[i] for i in rng.choice(len(OF_SECRET), 2, replace=False)]
-    method = [*METHODS][seed % 4]
+    method = [*Method.kinds()][seed % 4]
     if method == "full-domain":
         models += [KMap(k=3)] * (seed % 3 == 0) + [DeltaPresence(lowest=0, highest=0.9)] * (seed % 5 == 0)
     trees = {"place": flat(places), "age": flat(["0", "1", "2"])}
@@ -166,7 +167,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
         hierarchies=trees,
         models=tuple(models),  # type: ignore[arg-type]
         limit=float(rng.choice([0.1, 0.3, 1.0])),
-        method=METHODS[method],
+        method=Method.of_kind(method)(),
         suppressed=SUPPRESSED_ROWS[seed // 4 % 4],
         person=person,
         subset=subset if method == "full-domain" else None,
@@ -215,7 +216,9 @@ SAID = {
 
 
 @pytest.mark.parametrize("suppressed", SUPPRESSED_ROWS)
-def test_all_that_leaves_says_the_same(suppressed: str, tmp_path: Path) -> None:
+def test_all_that_leaves_says_the_same(
+    suppressed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder, a page or the report to sign would promise what the table does not keep."""
     plan = Plan(
         roles={"q": "quasi-identifier", "s": "sensitive"},
@@ -230,9 +233,9 @@ def test_all_that_leaves_says_the_same(suppressed: str, tmp_path: Path) -> None:
     budget, told = dp.PureDP(epsilon="1"), []
     for number, table in enumerate((FEW, source)):
         curator = dp.Curator.open(table, schema, budget=budget, ledger=dp.MemoryLedger())
-        if number:
-            curator._engine.rows = _too_many  # type: ignore[method-assign]
-        curator.anonymize_to(tmp_path / f"folder-{number}", plan)
+        with monkeypatch.context() as patch:
+            patch.setattr(base, "MOST_ROWS", 1 if number else len(FEW))
+            curator.anonymize_to(tmp_path / f"folder-{number}", plan)
         for file in (tmp_path / f"folder-{number}").glob("*.parquet"):
             told.append(json.loads(pq.read_metadata(file).metadata[b"guarantee"])["models"])
     curator = dp.Curator.open(FEW, schema, budget=budget, ledger=dp.MemoryLedger())
@@ -247,7 +250,3 @@ def test_all_that_leaves_says_the_same(suppressed: str, tmp_path: Path) -> None:
     html = of_table.file(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
     assert done(outcome)[1] == "Demands that hold: " + "; ".join(SAID[suppressed]) + "."
-
-
-def _too_many() -> Microdata:
-    raise RowsError("too many rows", remedy="take a folder")

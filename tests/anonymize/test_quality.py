@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.quality import quality
 from dpcore.anonymize.recoded import full_domain, leaf_codes, recode
 from dpcore.errors import HierarchyError, SchemaError
+from tests.anonymize.oracle import gate
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
 TABLE = pd.DataFrame({"place": ["a1", "a2", "b1", "b1", "b1", "b2"], "other": range(6)})
@@ -69,10 +69,10 @@ def test_methods_share_one_scale(values: list[str], k: int) -> None:
     """Broken: a method is measured differently; one column of categories can be checked from the print
     alone."""
     frame = pd.DataFrame({"place": values})
-    admission = Admission(k=k)
+    rule = gate(frame, k)
     for recoded in (
-        mondrian(frame, ["place"], admission=admission),
-        local_recoding(frame, {"place": PLACE}, admission=admission),
+        mondrian(frame, ["place"], gate=rule),
+        local_recoding(frame, {"place": PLACE}, gate=rule),
     ):
         printed, domain = recoded.frame(frame)["place"], sorted(set(values))
         stands_for = {label: [leaf for leaf in domain if label_holds(label, leaf)] for label in set(printed)}

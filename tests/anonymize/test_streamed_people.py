@@ -17,6 +17,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.fulldomain import people
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import Grouper
@@ -26,7 +27,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.levels import columns_of, distinct_of
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import WHOSE, Recoding, Tally
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.tuples import holders

@@ -17,7 +17,7 @@ from dpcore.anonymize.fulldomain.frontier import Frontier
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Groups, Secret
+from dpcore.anonymize.groups import Groups, Rows, SensitiveColumn
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import LocalRecoding
 from dpcore.anonymize.models import EntropyL, KAnonymity, RecursiveCL
@@ -51,9 +51,9 @@ def groups() -> Groups:
     """The classes; the largest count is of value 0, and so on."""
     codes = [np.repeat(np.arange(len(counts)), counts) for counts in CLASSES]
     values = {"s": np.concatenate(codes)}
-    secret = Secret(values=tuple(map(str, range(MOST))), hierarchy=None, counts=TABLE)
+    secret = SensitiveColumn(values=tuple(map(str, range(MOST))), hierarchy=None, counts=TABLE)
     owner = np.repeat(np.arange(len(CLASSES)), PEOPLE)
-    return Groups(secrets={"s": secret}, classes=owner, person=None, values=values)
+    return Rows(number=len(owner), secrets={"s": secret}, person=None, values=values).groups(owner)
 
 
 def is_recursive(counts: tuple[int, ...], c: str) -> bool:

@@ -10,21 +10,22 @@ from collections.abc import Iterator
 from tests.architecture.modules import PATHS, ROOT, TOPS, core, imports, name_of, nodes, ours
 
 LAYERS = {
-    "app": 9,
-    "server": 9,
-    "pages": 8,
-    "share": 8,
-    "workbench": 7,
-    "dpcore.curator": 6,
-    "dpcore.synthesis": 5,
-    "dpcore.local": 5,
-    "dpcore.evaluation": 5,
-    "dpcore.io": 5,
-    "dpcore.mechanisms": 4,
-    "dpcore.anonymize": 4,
-    "dpcore.risk": 4,
-    "dpcore.engines": 4,
-    "dpcore.release": 4,
+    "app": 10,
+    "server": 10,
+    "pages": 9,
+    "share": 9,
+    "workbench": 8,
+    "dpcore.curator": 7,
+    "dpcore.synthesis": 6,
+    "dpcore.local": 6,
+    "dpcore.evaluation": 6,
+    "dpcore.io": 6,
+    "dpcore.mechanisms": 5,
+    "dpcore.anonymize": 5,
+    "dpcore.risk": 5,
+    "dpcore.engines": 5,
+    "dpcore.release": 5,
+    "dpcore.model": 4,
     "dpcore.tables": 3,
     "dpcore.schema": 2,
     "dpcore.accounting": 2,
@@ -41,7 +42,7 @@ HEAVY = {
 """Never at module level in dpcore."""
 LINES = {"a module": 400, "pages": 150, "app.py": 80}
 """At most, by what is at the top of the path."""
-POST_PROCESSING = {"release", "schema", "synthesis", "evaluation"}
+POST_PROCESSING = {"model", "release", "schema", "synthesis", "evaluation"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
 
 
@@ -91,7 +92,7 @@ def test_only_the_curator_holds_an_engine() -> None:
         if any(each.startswith("dpcore.engines") for each in imports(tree))
         and part(name_of(path)) != "dpcore.engines"
     }
-    assert users == {"dpcore.curator.curator", "dpcore.curator.measuring"}
+    assert {part(each) for each in users} == {"dpcore.curator"}
 
 
 def test_nothing_heavy_at_start_up() -> None:

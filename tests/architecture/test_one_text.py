@@ -29,8 +29,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "schema.domain": {"map(repr, self.names)"},
         "schema.numbers": {"str(base['name'])"},
         "schema.suggest": {"str(name)", "str(duplicated[0])"},
-        "synthesis.base": {"str(name)"},
-        "synthesis.conditional": {"map(repr, model.columns)"},
+        "model": {"map(repr, model.columns)"},
         "synthesis.discrete.workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
         "tables.sketch": {"str(name)"},
@@ -78,11 +77,10 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "local.question": {"str(self.epsilon)"},
         "mechanisms.selection": {"str(i)"},
         "release": {"str(delta)", "str(schema.unit)"},
-        "synthesis.base": {"str(value)"},  # a fraction
+        "synthesis.base": {"str(value)", "str(fields['kind'])"},  # a fraction, and a kind
         "synthesis.closeness": {"str(loss)"},
         "synthesis.release.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
         "synthesis.release.read": {"str(describe(release.recipe))"},
-        "synthesis.stored": {"str(fields['kind'])"},
         "synthesis.discrete.model": {"str(loss.amount)"},
         "tables.counts": {"map(str, domain.shape(clique))"},
     },

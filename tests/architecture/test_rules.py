@@ -30,7 +30,6 @@ STREAMLIT = {
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
-    "workbench.anonymize.demands",
     "workbench.upload.reading",
 }
 """The modules that may draw beside the `form` and `view` of a page's room, and parts of those with names of

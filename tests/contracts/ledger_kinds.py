@@ -7,14 +7,15 @@ import json
 import multiprocessing
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.ledger import Account, Charge, Ledger
+from dpcore.accounting.composition import total
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerError
 from workbench.store.database import Store
@@ -85,7 +86,7 @@ class SqlKind:
         self._stores: list[Store] = []
 
     def open(self, **changes: Any) -> Any:
-        self._stores.append(Store.open(dataclasses.replace(self.settings, **changes)))
+        self._stores.append(Store(dataclasses.replace(self.settings, **changes)))
         return SqlLedger(self._stores[-1])
 
     def close(self) -> None:
@@ -152,7 +153,9 @@ class PersonalKind(SqlKind):
     def open(self, **changes: Any) -> PersonalLedger:
         steward = Person(address="ada@example.org", role="steward")
         ledger = super().open(**changes)
-        return PersonalLedger(ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward)
+        return PersonalLedger.for_person(
+            ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward
+        )
 
 
 Kind = MemoryKind | SqlKind
@@ -207,20 +210,20 @@ def run_process(target: Callable[..., None], *arguments: Any) -> int | None:
 
 def reserve_and_die(settings: Settings) -> None:
     """Die after the charge, before the release."""
-    SqlLedger(Store.open(settings)).reserve(DATASET, "dies", Charge(units=600_000), {})
+    SqlLedger(Store(settings)).reserve(DATASET, "dies", Charge(units=600_000), {})
     os._exit(7)
 
 
 def die_before_commit(settings: Settings) -> None:
     """Die within the transaction that charges."""
-    store = Store.open(settings)
-    sa.event.listen(store._connections._writer, "commit", lambda _: os._exit(7))
+    store = Store(settings)
+    sa.event.listen(store._writer, "commit", lambda _: os._exit(7))
     SqlLedger(store).reserve(DATASET, "dies", Charge(units=600_000), {})
 
 
 def spend_often(settings: Settings, name: str, times: int, units: int, start: Any, results: Any) -> None:
     """Try to spend `units` so many times, together with others; report (accepted, refused, errors)."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     accepted = refused = errors = 0
     start.wait()
     for number in range(times):
@@ -254,6 +257,15 @@ def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
     """What another process does: open the store with others at once, and tell its key, or its refusal."""
     start.wait()
     try:
-        results.put(Store.open(settings).key)
+        results.put(Store(settings).key)
     except LedgerError as error:
         results.put(str(error))
+
+
+def balance(account: Account, lines: Sequence[Line]) -> Balance:
+    """Spent, held and left, from the lines alone."""
+    ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
+    charges = [(line.request_id, line.charge) for line in lines if line.state == "reserved"]
+    spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
+    both = total((charge.units, charge.part) for _, charge in charges)
+    return Balance(budget=account.units, spent=spent, held=both - spent)

@@ -27,7 +27,6 @@ from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.closeness import Closeness
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.synthesis.gaussian.recipe import Gaussian
-from dpcore.synthesis.listing import listed
 from dpcore.synthesis.statistics import Statistics
 from dpcore.text import Text
 
@@ -132,7 +131,7 @@ def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
     release = opened().run(recipe, loss)
     total = max(0.0, release.model.total)
     for clique in [(), *release.marginals, *((name,) for each in release.marginals for name in each)]:
-        told = dpcore.synthesis.answer(release, clique)
+        told = release.answer(clique)
         assert told.measured
         assert (told.values >= 0).all()
         assert (told.low >= 0).all()
@@ -140,7 +139,7 @@ def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
         assert (told.values <= told.high).all()
         assert float(told.values.sum()) == pytest.approx(total if len(release.marginals) else 0.0, rel=1e-6)
         if clique in release.marginals:
-            listed_rows = listed(release, clique).frame
+            listed_rows = release.table(clique)
             assert listed_rows["rows"].tolist() == told.values.ravel().tolist()
         for column in clique[:1]:
             first = told.values[0].sum()

@@ -25,7 +25,7 @@ class Server:
     """A server of answer pages on a free port, with one survey."""
 
     def __init__(self, folder: Path, protocol: str, epsilon: str = "1", people: int = 2) -> None:
-        self.surveys = Surveys(Store.open(Settings(data_dir=folder)))
+        self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
             text="How often do you & yours?", categories=LABELS, protocol=protocol, epsilon=epsilon
         )
@@ -100,7 +100,7 @@ def respondent(telephone: Any) -> Iterator[Respondent]:
     assert cookies == []
 
 
-@pytest.mark.parametrize("protocol", dl.PROTOCOLS)
+@pytest.mark.parametrize("protocol", dl.Protocol.in_order())
 def test_what_is_shown_is_what_is_stored(tmp_path: Path, respondent: Respondent, protocol: str) -> None:
     """Something else would leave than the person saw, or the true answer would."""
     with Server(tmp_path, protocol) as server:

@@ -65,7 +65,7 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
         page.get_by_role("link", name="The release with its model").click()
     file = folder / "release.json"
     started.value.save_as(file)
-    release = dp.Release.from_file(file)
+    release = dp.read_release(file)
     for name in ("Counts with low", "Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee"):
         with page.expect_download() as started:
             page.get_by_role("link", name=name).click()

@@ -21,7 +21,7 @@ from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize import streamed as streamed_plan
 from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import columns_of
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Mondrian
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import base
@@ -475,7 +475,7 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
     assert counts[0] == counts[1]
     assert tables[0].schema.metadata == tables[1].schema.metadata
     with pytest.raises(dp.RowsError, match="mondrian needs all rows"):
-        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method=METHODS["mondrian"]))
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method=Mondrian()))
     with pytest.raises(dp.InfeasibleError, match="above the number of rows"):
         curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),)))
 

@@ -51,7 +51,7 @@ def test_a_schema_is_read_back() -> None:
 def test_a_release_is_read_back(name: str) -> None:
     """A file that somebody was sent would be refused, lose a field, or draw other rows."""
     text = _text(f"{name}.release.json")
-    release = dp.Release.from_file(text.encode())
+    release = dp.read_release(text.encode())
     assert json.loads(release.to_json()) == json.loads(text)
     recipe, _ = recipes()[name]
     assert load_recipe(release.recipe) == recipe
@@ -101,4 +101,4 @@ def test_an_altered_file_is_refused() -> None:
     """The tests above would not see a release that says something else."""
     text = _text("histogram.release.json").replace('"age"', '"agf"')
     with pytest.raises(dp.DpcoreError):
-        dp.Release.from_file(text.encode())
+        dp.read_release(text.encode())

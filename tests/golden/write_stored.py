@@ -31,7 +31,7 @@ from workbench.store.owners import Owners
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import Settings
-from workbench.store.shares import Draft, Shares
+from workbench.store.shares import LinkDraft, Shares
 from workbench.store.surveys import Surveys
 
 FOLDER = Path(__file__).parent / "stored"
@@ -126,13 +126,13 @@ def frame_of(plan: da.Plan) -> pd.DataFrame:
 @contextlib.contextmanager
 def opened(folder: Path) -> Any:
     """The workbench's database in a folder, under the key of the tests."""
-    store = Store.open(Settings(data_dir=folder, key=KEY))
+    store = Store(Settings(data_dir=folder, key=KEY))
     yield store
     store.close()
 
 
 def ledger_of(store: Store) -> PersonalLedger:
-    return PersonalLedger(SqlLedger(store), Owners(store), person=STEWARD, still=lambda: STEWARD)
+    return PersonalLedger.for_person(SqlLedger(store), Owners(store), person=STEWARD, still=lambda: STEWARD)
 
 
 def curator_of(ledger: PersonalLedger) -> dp.Curator:
@@ -174,13 +174,13 @@ def _write_workbench(folder: Path) -> dict[str, Any]:
             anonymized = other.anonymize(plan)
             if name == "full domain":
                 shares = Shares(store)
-                link = Draft(title="Anonymized", expires=_soon())
+                link = LinkDraft(title="Anonymized", expires=_soon())
                 syntactic = shares.make_syntactic(
                     anonymized, ["No epsilon."], link, dataset=other.account.dataset
                 )
         token = Shares(store).make(
             releases["marginals"],
-            Draft(title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])),
+            LinkDraft(title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])),
             dataset=dataset,
         )
         question = dl.Question(

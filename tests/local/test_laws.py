@@ -15,7 +15,7 @@ from tests.local import oracle
 from tests.statistical import laws
 
 DRAWS = 100_000
-FINITE = [kind for name, kind in dl.PROTOCOLS.items() if name != "local hashing"]
+FINITE = [kind for name, kind in dl.Protocol.in_order().items() if name != "local hashing"]
 
 
 def observed(protocol: dl.Protocol, value: int, draws: int = DRAWS) -> Counter[Hashable]:
@@ -33,7 +33,7 @@ def fit(protocol: dl.Protocol, value: int, law: oracle.Law) -> float:
     )
 
 
-@pytest.mark.parametrize("kind", FINITE, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", FINITE, ids=lambda kind: kind.kind)
 @pytest.mark.parametrize(("categories", "epsilon"), [(2, "1/10"), (3, "1"), (5, "2"), (6, "1/2"), (4, "15")])
 def test_the_law_in_fractions(kind: type[dl.Protocol], categories: int, epsilon: str) -> None:
     """If p, q or the largest ratio were another, the estimates or the promise would be wrong."""
@@ -51,7 +51,7 @@ def test_the_law_in_fractions(kind: type[dl.Protocol], categories: int, epsilon:
         assert chance == (protocol.p if own == other else protocol.q)
 
 
-@pytest.mark.parametrize("kind", FINITE, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", FINITE, ids=lambda kind: kind.kind)
 def test_draws_have_the_law(kind: type[dl.Protocol]) -> None:
     """Draws of another law would keep another epsilon than is written on the report."""
     protocol = kind(categories=5, epsilon=1)
@@ -71,7 +71,7 @@ def test_larger_subsets_have_the_law() -> None:
 
 def test_people_are_independent() -> None:
     """A draw that two people share would give their answers away together."""
-    for kind in dl.PROTOCOLS.values():
+    for kind in dl.Protocol.in_order().values():
         protocol = kind(categories=4, epsilon=1)
         pairs = protocol.perturb(np.zeros(2 * DRAWS, dtype=np.int64))
         own = np.array([supported(protocol, pairs, start) for start in (0, 1)]).T
@@ -148,7 +148,7 @@ def test_uneven_cells_are_counted_exactly() -> None:
     assert small.q == q
 
 
-@pytest.mark.parametrize("kind", list(dl.PROTOCOLS.values()), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", list(dl.Protocol.in_order().values()), ids=lambda kind: kind.kind)
 def test_variance_is_as_stated(kind: type[dl.Protocol]) -> None:
     """Intervals and recommendations rest on the variance: observed and stated must agree."""
     protocol = kind(categories=8, epsilon=1)

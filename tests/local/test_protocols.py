@@ -14,8 +14,8 @@ from dpcore.errors import LimitError, ParameterError
 from tests.local.oracle import at_most_exp
 from tests.statistical import laws
 
-KINDS = list(dl.PROTOCOLS.values())
-every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+KINDS = list(dl.Protocol.in_order().values())
+every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 
 
 @every

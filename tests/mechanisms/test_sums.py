@@ -15,7 +15,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms import measurer as measuring
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.tables.sums import GRID, NoisySums, levels, product
+from dpcore.tables.sums import GRID, levels, product
 from tests.statistical import laws
 from tests.statistical.test_max_norm import full_law, p_value
 
@@ -206,13 +206,6 @@ def test_refusals_come_before_anything_is_read() -> None:
     with pytest.raises(dp.ParameterError, match="curator"):
         Measurer(refuse, domain=domain, loss=loss, rows=1).sums((), [{}], loss)
     assert blind.events == []
-
-
-def test_noisy_sums_are_stored_whole() -> None:
-    """What is read back must be what was paid for."""
-    sums = NoisySums(by=("sex",), values=np.array([[1.5, -2.0]]), deviation=3.0)
-    again = NoisySums.from_dict(sums.to_dict())
-    assert (again.by, again.values.tolist(), again.deviation) == (("sex",), [[1.5, -2.0]], 3.0)
 
 
 LADDER = pd.DataFrame({"age": [0] * 4 + [1] * 2 + [2] * 1 + [3] * 5, "sex": "F", "size": 0.5})

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
-from workbench.anonymize import outcomes, work
-from workbench.anonymize.work import AnonymizeState
-from workbench.ui.examples import STEPS
+from workbench.anonymize import outcomes, plans
+from workbench.anonymize.state import AnonymizeState
+from workbench.ui.examples import EXAMPLES
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
 MAKE, USE = "Make the anonymized table", "Use the edited levels"
@@ -208,7 +208,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     )
     page(app, table).set("selectbox", "And about what", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
-    nearest = min(limit for limit in work.LIMITS if limit >= 0.35)
+    nearest = min(limit for limit in plans.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""
 
@@ -322,7 +322,7 @@ def test_other_methods(app: Tab) -> None:
         assert app.errors == "", method
         assert "more exposed" in app.text, method
         app.press(MAKE)
-        assert app.session.own(AnonymizeState).made_by.method.name == method
+        assert app.session.own(AnonymizeState).made_by.method.kind == method
         assert smallest(made(app)) >= 5, method
 
 
@@ -421,7 +421,7 @@ def test_k_above_the_rows(app: Tab) -> None:
 def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
     said = app.text
-    places = [said.index(f"(table {step.table})") for step in STEPS]
+    places = [said.index(f"(table {step.table})") for step in EXAMPLES]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.risk.linkage import link
+from tests.anonymize.oracle import gate
 
 HOSPITAL = pd.DataFrame(
     {
@@ -60,7 +60,7 @@ def test_nobody_is_found_after_recoding() -> None:
         "birth": Hierarchy.from_csv("1945-07-31;1940s;*\n1950-01-02;1950s;*\n1961-05-05;1960s;*"),
         "sex": Hierarchy.from_csv("f;*\nm;*"),
     }
-    recoded = local_recoding(HOSPITAL, trees, admission=Admission(k=2))
+    recoded = local_recoding(HOSPITAL, trees, gate=gate(HOSPITAL, 2))
     printed = recoded.frame(HOSPITAL)
     assert recoded.sizes.min() >= 2
     assert link(printed, VOTERS, COLUMNS).unique == 0

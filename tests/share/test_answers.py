@@ -22,14 +22,14 @@ from workbench.store.settings import Settings
 from workbench.store.surveys import Surveys
 
 HOSTILE = "</script><script>alert(1)</script>\u202e=1+1"
-every = pytest.mark.parametrize("protocol", dl.PROTOCOLS)
+every = pytest.mark.parametrize("protocol", dl.Protocol.in_order())
 
 
 class Survey:
     """A survey of three people, and the application that answers its links."""
 
     def __init__(self, folder: Path, protocol: str = "optimized unary", **routes: Any) -> None:
-        self.surveys = Surveys(Store.open(Settings(data_dir=folder)))
+        self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
             text="How often? <b>", categories=["never", HOSTILE, "a & b"], protocol=protocol, epsilon="1/2"
         )
@@ -38,7 +38,7 @@ class Survey:
 
     def body(self, **changed: Any) -> bytes:
         plain = self.question.protocol.to_plain(self.question.protocol.perturb([1]))[0]
-        fields = {"protocol": self.question.protocol.name, "epsilon": "1/2", "report": plain}
+        fields = {"protocol": self.question.protocol.kind, "epsilon": "1/2", "report": plain}
         return json.dumps({**fields, **changed}).encode()
 
     def get(self, token: str) -> Answer:

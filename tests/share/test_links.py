@@ -20,7 +20,6 @@ import sqlalchemy as sa
 from starlette.applications import Starlette
 
 import dpcore as dp
-from dpcore import synthesis
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
@@ -32,7 +31,7 @@ from workbench.store import shares as store_shares
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
-from workbench.store.shares import Draft, Shares, in_days
+from workbench.store.shares import LinkDraft, Shares, in_days
 from workbench.web.requests import RequestLog
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
@@ -75,14 +74,14 @@ class Shared:
     """A database with one link, and the application that answers it."""
 
     def __init__(self, folder: Path, release: dp.Release = RELEASE, **given: Any) -> None:
-        self.store = Store.open(Settings(data_dir=folder))
+        self.store = Store(Settings(data_dir=folder))
         self.shares = Shares(self.store)
         self.token = self.make(release, **given)
         self.app = Starlette(routes=links.routes(self.shares))
 
     def make(self, release: dp.Release = RELEASE, **given: Any) -> str:
         fields = {"title": "Ages", "expires": in_days(7), "contents": frozenset(ALL), **given}
-        return self.shares.make(release, Draft(**fields), dataset="d")
+        return self.shares.make(release, LinkDraft(**fields), dataset="d")
 
     def get(self, path: str | None = None, query: str = "") -> Answer:
         where = f"/share/{self.token if path is None else path}"
@@ -151,7 +150,7 @@ def test_headers_of_every_answer(shared: Shared) -> None:
 def test_links_that_do_not_work_look_alike(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that differs, or takes another look, would tell whether a link was ever made."""
     looks: list[str] = []
-    engine = shared.store._connections._looker
+    engine = shared.store._looker
     sa.event.listen(engine, "before_cursor_execute", lambda *each: looks.append(each[2]))
     expired = shared.make(expires=in_days(1))
     never = [secrets.token_urlsafe(32), "a/b", "../../etc/passwd", "é" * 43, "x" * 10_000_000]
@@ -235,7 +234,7 @@ def test_files(shared: Shared) -> None:
     counts = pd.read_csv(io.BytesIO(shared.get(query="file=counts.csv").body))
     assert list(counts.columns) == ["age", "sex", "city <b>", "rows", "low", "high", "as measured"]
     assert len(counts) == sum(each.values.size for each in RELEASE.marginals.values())
-    told = synthesis.answer(RELEASE, ("age", "sex"))
+    told = RELEASE.answer(("age", "sex"))
     for name, values in (("rows", told.values), ("low", told.low), ("high", told.high)):
         assert np.allclose(counts[name].iloc[: values.size], values.ravel())
     measured = RELEASE.marginals["age", "sex"].values.ravel()
@@ -246,7 +245,7 @@ def test_files(shared: Shared) -> None:
     assert rows["age"].tolist() == again["age"].tolist()
     guarantee = json.loads(shared.get(query="file=guarantee.json").body)
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1"}
-    opened = dp.Release.from_file(shared.get(query="file=release.json").body)
+    opened = dp.read_release(shared.get(query="file=release.json").body)
     assert opened.to_json() == RELEASE.to_json()
     for name in ("ledger.json", "../x", "counts.csv%00", ""):
         assert shared.get(query=f"file={name}").status == 404
@@ -336,7 +335,7 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
     rows = PublicTable(pd.DataFrame({"age": ["20 to 29", "=1+1"], "n": [1, 2]}))
     guarantee = Guarantee(kind="syntactic", unit="people", models=("2-anonymity",))
     made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee)
-    draft = Draft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
+    draft = LinkDraft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
     token = shared.shares.make_syntactic(made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d")
     page = shared.get(token)
     assert "syntactic, no epsilon" in page.text

@@ -15,11 +15,11 @@ from dpcore.progress import silent
 from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.discrete import columns, learner
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.adaptive import Adaptive
 from dpcore.synthesis.discrete.binary_contrasts import completed, pooled
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping
+from dpcore.synthesis.discrete.recipes import Adaptive
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis.likely import likely
 from tests.statistical import laws
 
 RUNS = 20
@@ -20,7 +19,7 @@ TABLES = {"small": (300, (5, 8, 12)), "middle": (3_000, (10, 20, 30, 15)), "larg
 def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: dp.PureDP | dp.ZCDP) -> None:
     """A promise three times too wide makes people overspend (D11); one that is too narrow is a lie.
 
-    The published one-way counts of Tree have the noise that `likely` says, for the number of rows that there
+    The published one-way counts of Tree have the noise that `expect` says, for the number of rows that there
     is. 20 runs of 25 to 125 cells: the share inside a 95 % interval is credibly 95 % or more, and
     not above 97 %.
     """
@@ -31,10 +30,7 @@ def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: 
         columns=tuple(dp.Integer(f"c{i}", low=0, high=size - 1, bin_width=1) for i, size in enumerate(sizes)),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    promised = {
-        each.clique: each.half_width()
-        for each in likely(dp.Tree(), schema.domain, loss, rows=1, table_rows=rows)
-    }
+    promised = {each.clique: each.half_width() for each in dp.Tree().expect(schema.domain, loss, 1, rows)}
     bound = {each.clique: each.half_width() for each in dp.Tree().expect(schema.domain, loss, 1)}
     inside, far_inside, cells = 0, 0, 0
     budget = type(loss)(**{loss.name: loss.amount * RUNS})

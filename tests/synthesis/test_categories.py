@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Categories, quantile_cuts
+from dpcore.synthesis import Categories
 
 
 def _curator(threshold_delta: str = "1e-6") -> dp.Curator:
@@ -60,15 +60,3 @@ def test_without_a_delta_nothing_is_named() -> None:
     with pytest.raises(dp.BudgetExceeded):
         curator.run(Categories("town", delta="1e-9"), dp.PureDP(epsilon="1"))
     assert curator.balance().spent == 0
-
-
-def test_cuts_follow_the_quantiles_of_the_noisy_histogram() -> None:
-    """Cuts would not part the rows evenly, or lie off the declared cells."""
-    curator = _curator()
-    release = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="2"))
-    cuts = quantile_cuts(release.marginals[("age",)], 7)
-    assert len(cuts) == 6
-    assert all(abs(cut - 100 * i) < 30 for i, cut in enumerate(cuts, start=1))
-    dp.Integer("age", low=0, high=999, cuts=tuple(int(cut) for cut in cuts))
-    with pytest.raises(dp.ParameterError):
-        quantile_cuts(release.marginals[("age",)], 1)

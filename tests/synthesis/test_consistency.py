@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.schema import Clique, Domain
 from dpcore.synthesis.consistency import consistent, consistent_variances, evidence
-from dpcore.tables.counts import Contrast, Marginal
+from dpcore.tables.counts import Marginal
 from tests.statistical import laws
 
 
@@ -158,12 +158,12 @@ def test_too_many_shared_columns_are_refused() -> None:
         consistent(domain, marginals)
 
 
-def contrast(domain: Domain, clique: Clique, signed: Clique, sums: np.ndarray, variance: float) -> Contrast:
+def contrast(domain: Domain, clique: Clique, signed: Clique, sums: np.ndarray, variance: float) -> Marginal:
     """Differences along `signed`, as a table of which only these count."""
     values = sums / 2 ** len(signed)
     for _ in signed:
         values = np.multiply.outer(values, np.array([1.0, -1.0]))
-    return Contrast(
+    return Marginal(
         clique=clique,
         values=values,
         variance=variance / 4 ** len(signed),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Recipe, load_model
+from dpcore.synthesis import Recipe
 
 COLUMNS = tuple(dp.Integer(name, low=0, high=high) for name, high in (("a", 4), ("b", 2), ("c", 6)))
 SCHEMA = dp.Schema(columns=COLUMNS, unit=dp.PrivacyUnit(max_rows=1))
@@ -46,7 +46,7 @@ def test_what_is_published(recipe: Recipe, cliques: list[tuple[str, ...]]) -> No
         exact = np.zeros(marginal.values.shape)
         np.add.at(exact, tuple(table()[name].to_numpy() for name in clique), 1 if clique else 3_000)
         np.testing.assert_allclose(marginal.values, exact, atol=1e-6)
-    again = dp.Release.from_json(release.to_json(), load_model=load_model)
+    again = dp.Release.from_json(release.to_json())
     assert again.to_json() == release.to_json()
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Figures, Statistics, load_model
+from dpcore.synthesis import Figures, Statistics
 from dpcore.synthesis.statistics import Figure, centers_of
 from tests.statistical import laws
 
@@ -207,7 +207,7 @@ def test_releases_of_figures() -> None:
     """Figures are stored and read again, and draw no rows, said plainly."""
     curator = dp.Curator.open(people(), SCHEMA, budget=LOUD, ledger=dp.MemoryLedger())
     release = curator.run(Statistics.of(SCHEMA, "age"), LOUD)
-    again = dp.Release.from_json(release.to_json(), load_model=load_model)
+    again = dp.Release.from_json(release.to_json())
     assert again.model.figures == release.model.figures
     assert [column.name for column in release.schema.columns] == ["age"]
     with pytest.raises(dp.ParameterError, match="not drawn"):

@@ -142,13 +142,13 @@ def test_shares_are_of_those_who_answered(own, marking, name: str, column: str) 
 
 def test_a_wrong_base_is_caught(own, marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see shares of all rows, with and without an answer."""
-    right = simulate.counts
+    right = simulate.SimulatedSurvey.shares.fget
     rows = TABLES["missing"].frame["answer"]
 
-    def wrong(found: simulate.Survey) -> pd.DataFrame:
-        return right(found).assign(true=lambda each: each["true"] * rows.notna().mean())
+    def wrong(survey: simulate.SimulatedSurvey) -> pd.DataFrame:
+        return right(survey).assign(true=lambda each: each["true"] * rows.notna().mean())
 
-    monkeypatch.setattr(simulate, "counts", wrong)
+    monkeypatch.setattr(simulate.SimulatedSurvey, "shares", property(wrong))
     with pytest.raises(AssertionError, match="not true"):
         test_shares_are_of_those_who_answered(own, marking, "missing", "answer")
 

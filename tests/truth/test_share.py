@@ -20,7 +20,6 @@ import pytest
 
 import dpcore as dp
 from dpcore.release import Release
-from dpcore.synthesis import answer
 from tests.truth.figures import agrees, check, of_html
 from tests.truth.released import Told, array, cells_of, width
 from tests.truth.tables import TABLES, Odd, opened
@@ -252,13 +251,13 @@ def test_the_rows_of_the_file_are_another_number() -> None:
 def rows_of_the_file(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts as if all rows of the file counted."""
     odd = TABLES["visits"]
-    right = answer(release, clique)
+    right = release.answer(clique)
     return dataclasses.replace(right, values=right.values * len(odd.frame) / len(counted(odd)))
 
 
 def first_table(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts with the interval of the first table, whatever is asked."""
-    right = answer(release, clique)
+    right = release.answer(clique)
     half = release.marginals[next(iter(release.marginals))].half_width()
     return dataclasses.replace(right, low=np.maximum(0, right.values - half), high=right.values + half)
 

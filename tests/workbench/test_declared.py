@@ -57,7 +57,7 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
         method="mondrian",
     )
     table = curator.anonymize(plan)
-    read = dp.Release.from_file(release.to_json().encode())
+    read = dp.read_release(release.to_json().encode())
     stored = PrivateReport.from_json(paid.to_json())
     kept = Guarantee.from_dict(json.loads(table.guarantee.as_metadata()["guarantee"]))
     for guarantee in (release.guarantee, read.guarantee, stored.guarantee, kept):

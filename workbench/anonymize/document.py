@@ -16,8 +16,8 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench import session
 from workbench.anonymize import outcomes
-from workbench.anonymize.demands import SUPPRESSED_WORDS
-from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS
+from workbench.anonymize.demands_form import SUPPRESSED_WORDS
+from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
 from workbench.report.document import fragment
 from workbench.ui.language import _
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked
@@ -116,12 +116,12 @@ def done(found: ResidualRiskReport) -> list[str]:
     plan = found.plan
     told = [
         _("Method: {method} ({words}).").format(
-            method=METHOD_NAMES[plan.method.name], words=METHOD_WORDS[plan.method.name]
+            method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]
         ),
         _("Demands that hold: {models}.").format(models="; ".join(found.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
-    if plan.method.suppresses or found.quality.suppressed:
+    if plan.method.searches or found.quality.suppressed:
         told.append(
             _(
                 "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pandas as pd
 import streamlit as st
 
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
-from workbench.anonymize import loaded, rules_view, work
-from workbench.anonymize.work import AnonymizeState
+from workbench.anonymize import plans, rules_view, state
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.language import _, said
@@ -19,7 +21,7 @@ from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
     """What each column is to a person; editable."""
-    names, secret = work.quasi_identifiers(current), work.sensitive(current)
+    names, secret = current.quasi_identifiers, current.sensitive
     label = _("Roles of the columns: {known} that others may know, {secret} to stay unknown").format(
         known=len(names), secret=len(secret)
     )
@@ -31,7 +33,7 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             )
         )
         grid = st.data_editor(
-            work.roles_grid(curator, current),
+            state.roles_grid(curator, current),
             key=f"roles-{current.version}",
             hide_index=True,
             disabled=["column", "why"],
@@ -44,13 +46,13 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             },
             alt=_("One line per column: its role and why it was suggested"),
         )
-        if work.set_roles(current, dict(zip(grid["column"], grid["role"], strict=True))):
+        if current.set_roles(dict(zip(grid["column"], grid["role"], strict=True))):
             st.rerun()
 
 
 def hierarchies(current: AnonymizeState) -> None:
     """How values become coarser, column by column; editable, with undo."""
-    names = work.with_hierarchies(current)
+    names = current.with_hierarchies
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
@@ -59,7 +61,7 @@ def hierarchies(current: AnonymizeState) -> None:
         st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
         rules_view.by_rule(current, name)
         grid = st.data_editor(
-            work.hierarchy_grid(hierarchy),
+            state.hierarchy_grid(hierarchy),
             key=f"hierarchy-{name}-{current.version}",
             hide_index=True,
             disabled=[_("value")],
@@ -70,22 +72,25 @@ def hierarchies(current: AnonymizeState) -> None:
             st.button(
                 _("Undo"),
                 disabled=not current.before.get(name),
-                on_click=work.undo,
-                args=(current, name),
+                on_click=current.undo,
+                args=(name,),
                 icon=":material/undo:",
             )
             file_view.download(
                 _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
             )
         if wanted:
-            _use(current, name, grid)
+            with widgets.errors_shown():  # which leave the grid as it is
+                current.replace_hierarchy(name, state.hierarchy_from_grid(grid))
+                st.rerun()
         file = file_view.file_uploader(
             _("Or import a file: one line per value, value;level 1;…;*"),
             type=["csv", "txt"],
             key=f"import-{name}-{current.version}",
         )
         if file is not None:
-            _import(current, name, file.getvalue())
+            with widgets.errors_shown():
+                _import(current, name, state.read_hierarchy(file.getvalue()))
 
 
 def load_plan(current: AnonymizeState) -> None:
@@ -93,14 +98,10 @@ def load_plan(current: AnonymizeState) -> None:
     with st.expander(_("Use a plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
         file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
-        if file is None:
-            return
-        try:
-            loaded.load(current, file.getvalue().decode("utf-8-sig", errors="replace"))
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
-        st.rerun()
+        if file is not None:
+            with widgets.errors_shown():
+                current.load(file.getvalue().decode("utf-8-sig", errors="replace"))
+                st.rerun()
 
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
@@ -109,12 +110,12 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     st.write(
         _("{models}, counting {whom}, by {method}, {limit} suppressed at most.").format(
             models=plain(", ".join(map(str, plan.models)), at_most=300),
-            whom=work.whom(plan),
-            method=work.METHOD_NAMES[plan.method.name],
+            whom=plans.whom(plan),
+            method=plans.METHOD_NAMES[plan.method.kind],
             limit=limit_words(plan.limit),
         )
     )
-    unknown = loaded.new_values(curator, current, plan)
+    unknown = current.new_values(curator, plan)
     if unknown:
         st.warning(
             _(
@@ -124,38 +125,23 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
         )
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
-        label = _("Take the suggested levels there")
-        st.button(label, on_click=loaded.take_suggested, args=(current, list(unknown)))
+        extended = current.extended(plan, unknown)
+        st.button(_("Take the suggested levels there"), on_click=current.use, args=(extended,))
     if plan.node is not None:
-        st.button(_("Choose the levels anew"), on_click=loaded.choose_anew, args=(current,))
-    st.button(_("Put the plan aside"), on_click=loaded.put_aside, args=(current,))
+        without_node = dataclasses.replace(plan, node=None)
+        st.button(_("Choose the levels anew"), on_click=current.use, args=(without_node,))
+    st.button(_("Put the plan aside"), on_click=current.use, args=(None,))
     return not unknown
 
 
-def _use(current: AnonymizeState, name: str, grid: pd.DataFrame) -> None:
-    """Take the edited levels; when they do not nest, say so and leave the grid as it is."""
-    try:
-        hierarchy = work.hierarchy_from_grid(grid)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
-    work.replace_hierarchy(current, name, hierarchy)
-    st.rerun()
-
-
-def _import(current: AnonymizeState, name: str, data: bytes) -> None:
+def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
     """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
-    try:
-        hierarchy = work.read_hierarchy(data)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
-    missing = sorted(work.table_values(current, name) - set(hierarchy.values))
+    missing = sorted(current.table_values(name) - set(hierarchy.values))
     if missing:
         st.error(
             _("The file has no line for some values of the column. Add lines for these, then import again:")
         )
         st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
         return
-    work.replace_hierarchy(current, name, work.of_file(current, name, hierarchy))
+    current.replace_hierarchy(name, current.of_file(name, hierarchy))
     st.rerun()

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
+from dpcore.anonymize.methods import FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -26,16 +26,16 @@ from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
-from workbench.anonymize.work import (
+from workbench.anonymize.plans import (
     DRAWN_LIMITS,
     KS,
     METHOD_NAMES,
-    AnonymizeState,
     size,
     suggested_method,
     too_long,
     whom,
 )
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
@@ -62,7 +62,7 @@ def frontier(
     elif not method.searches:
         method, limits = Mondrian(), ()
     asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset)
-    key = ("frontier", method.name, limits, current.version, *asked_of)
+    key = ("frontier", method.kind, limits, current.version, *asked_of)
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
         with _told(current, key) as tell:
@@ -128,7 +128,7 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    chosen = (plan.models, plan.limit, plan.method.name, str(plan.metric), plan.suppressed)
+    chosen = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
     return ("trial", current.version, *chosen, plan.counted, plan.subset)
 
 
@@ -136,8 +136,8 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
     """The same demands by every method, on the same scales; and why not, where a method cannot."""
     lines, reasons = [], []
     predicted = size(curator, current, plan)
-    for method in METHODS.values():
-        name = METHOD_NAMES[method.name]
+    for method in (kind() for kind in Method.kinds().values()):
+        name = METHOD_NAMES[method.kind]
         try:
             why = too_long(predicted, method, len(plan.quasi_identifiers))
             if not why:
@@ -224,7 +224,7 @@ def chosen(
                 )
         return None, ""
     told = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
-        drawn=METHOD_NAMES[drawn.name], chosen=METHOD_NAMES[plan.method.name]
+        drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind]
     )
     if drawn.searches and plan.metric != InformationLoss():
         return None, told

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import DpcoreError
-from workbench.anonymize import rules, work
-from workbench.anonymize.work import AnonymizeState
+from workbench.anonymize import rules
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -17,7 +16,7 @@ LONGEST = 200
 
 def by_rule(current: AnonymizeState, name: str) -> None:
     """Choose a rule for a column, look at its groups, and take it."""
-    own = work.table_values(current, name)
+    own = current.table_values(name)
     values = [value for value in current.hierarchies[name].values if value in own]
     fitting = rules.fitting(values)
     if not fitting:
@@ -32,15 +31,12 @@ def by_rule(current: AnonymizeState, name: str) -> None:
     )
     if rule is None:
         return
-    try:
+    with widgets.errors_shown():
         hierarchy = FORMS[rule](values, key)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
-    st.dataframe(rules.groups(hierarchy), hide_index=True, key=f"{key}-groups")
-    if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
-        work.replace_hierarchy(current, name, hierarchy)
-        st.rerun()
+        st.dataframe(rules.groups(hierarchy), hide_index=True, key=f"{key}-groups")
+        if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
+            current.replace_hierarchy(name, hierarchy)
+            st.rerun()
 
 
 def _intervals(values: list[str], key: str) -> Hierarchy:

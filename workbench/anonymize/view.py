@@ -16,8 +16,8 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, document, outcomes, work
-from workbench.anonymize.work import AnonymizeState
+from workbench.anonymize import demands_form, document, outcomes, plans
+from workbench.anonymize.state import AnonymizeState
 from workbench.report import of_table
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
@@ -29,7 +29,7 @@ from workbench.ui.wording import number, percent, plain
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """What every k would cost; a click chooses."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
-    predicted = work.size(curator, current, plan)
+    predicted = plans.size(curator, current, plan)
     with st.spinner(_("Looking at every k and every combination of levels")):
         method, found = outcomes.frontier(curator, current, plan)
     if method.searches:
@@ -44,8 +44,8 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         loss, told = outcomes.chosen(curator, current, plan, method, found, k)
         chart = outcomes.frontier_chart(found, plan, k, loss)
         # another choice is another chart, with nothing clicked
-        clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
-        choose = functools.partial(_choose, clicked, method.name)
+        clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
+        choose = functools.partial(_choose, clicked, method.kind)
         widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {told}")
         with st.expander(_("The same as a table")):
@@ -53,16 +53,16 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Compute every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
-            on_click=work.want_frontier,
-            args=(current,),
+            on_click=setattr,
+            args=(current, "wants_frontier", True),
         )
 
 
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
-        demands.K.put(int(point["k"]))
-        demands.LIMIT.put(float(point["share"]))
-        demands.METHOD.put(method)
+        demands_form.K.put(int(point["k"]))
+        demands_form.LIMIT.put(float(point["share"]))
+        demands_form.METHOD.put(method)
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -76,7 +76,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.error_box(error)
         if isinstance(error, InfeasibleError):
             with st.container(horizontal=True):
-                for label, do in demands.ways_out(current, plan):
+                for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
     _figures(report)
@@ -96,7 +96,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
-            st.button(_("Compare the methods"), on_click=work.want_comparison, args=(current,))
+            st.button(_("Compare the methods"), on_click=setattr, args=(current, "wants_comparison", True))
             return
         with st.spinner(_("Trying each method")):
             lines, reasons = outcomes.comparison(curator, current, plan)
@@ -114,7 +114,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
     unique.metric(
-        _("Unique {whom}").format(whom=work.whom(report.plan)),
+        _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
         _("before {share}").format(share=percent(report.before.risk.uniques)),
         delta_color="off",
@@ -141,7 +141,7 @@ def _figures(report: TrialReport) -> None:
             "{share} of the {whom} have a suppressed row."
         ).format(
             k=risks.k,
-            whom=work.whom(report.plan),
+            whom=plans.whom(report.plan),
             average=number(risks.people * report.after.groups_per_person / risks.classes),
             loss=number(report.quality.loss),
             share=percent(report.quality.suppressed_people),

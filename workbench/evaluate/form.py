@@ -149,7 +149,7 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     of, drawn = (release.request_id, rows), session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
         with st.spinner(_("Drawing {rows:,} rows").format(rows=rows), show_time=True):
-            drawn[field] = of, release.table(rows, seed=0)
+            drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
 
 

@@ -12,7 +12,6 @@ from dpcore.evaluation.utility.measures import Scored
 from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench.evaluate import cards
 from workbench.evaluate.columns_view import show_cards
 from workbench.evaluate.form import Candidate
@@ -48,7 +47,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     release = candidate.release
     model = release.model if release is not None else None
     if isinstance(model, SyntheticModel):
-        maps.append(np.tril(np.nan_to_num(noise_errors(model).pairs[np.ix_(shown, shown)]), -1))
+        maps.append(np.tril(np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1))
     end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.local import PROTOCOLS
+from dpcore.local import Protocol
 from workbench.local_dp.words import TITLES
 from workbench.ui.charts import (
     ERROR_BAR,
@@ -28,9 +28,9 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """One line per protocol on logarithmic scales, and a rule where the survey is."""
-    named = frame.assign(protocol=[TITLES[name] for name in frame["protocol"]])
+    named = frame[["protocol", over, "error"]].replace({"protocol": dict(TITLES)})
     altair, chart = drawing(named)
-    order = [TITLES[name] for name in PROTOCOLS]
+    order = [TITLES[name] for name in Protocol.in_order()]
     x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))
     legend = altair.Legend(orient="bottom", columns=2, labelLimit=240)
     lines = chart.mark_line(point=True).encode(

@@ -48,27 +48,26 @@ def people_for(option: dl.Option, people: int, half: float) -> int:
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
-def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFrame:
-    """Expected half width of each protocol for a tenth to ten times as many people."""
-    sizes = [max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)]
+def expected_errors(categories: int, surveys: Iterable[tuple[int, float]]) -> pd.DataFrame:
+    """Return a line per protocol and survey, with its half width at most.
+
+    Args:
+        categories: possible answers.
+        surveys: people and epsilon of each.
+    """
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "people": size, "error": half_width(option.largest_error)}
-            for size in sorted(set(sizes))
-            for option in dl.recommend(categories, repr(epsilon), size)
-        ]
+            (option.protocol.kind, people, epsilon, half_width(option.largest_error))
+            for people, epsilon in surveys
+            for option in dl.recommend(categories, repr(epsilon), people)
+        ],
+        columns=["protocol", "people", "epsilon", "error"],
     )
 
 
-def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFrame:
-    """Expected half width of each protocol for other epsilons."""
-    return pd.DataFrame(
-        [
-            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.largest_error)}
-            for each in sorted({*EPSILONS, epsilon})
-            for option in dl.recommend(categories, repr(each), people)
-        ]
-    )
+def sizes_around(people: int) -> list[int]:
+    """Return numbers of people, from a tenth to ten times as many."""
+    return sorted({max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)})
 
 
 def links_csv(root: str, tokens: Iterable[str]) -> str:

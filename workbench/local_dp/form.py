@@ -55,8 +55,8 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
             "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
-    by_name = {option.protocol.name: option for option in options}
-    best = options[0].protocol.name
+    by_name = {option.protocol.kind: option for option in options}
+    best = options[0].protocol.kind
     name = st.selectbox(
         _("Protocol"),
         list(by_name),
@@ -89,12 +89,14 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(_("More people, less error"))
-        frame = design.errors_by_people(categories, epsilon, people)
+        sizes = design.sizes_around(people)
+        frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
         chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
         widgets.show_chart(chart, key="local-by-people")
     with right:
         st.subheader(_("More epsilon, less error"))
-        frame = design.errors_by_epsilon(categories, epsilon, people)
+        epsilons = sorted({*design.EPSILONS, epsilon})
+        frame = design.expected_errors(categories, [(people, each) for each in epsilons])
         chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
         widgets.show_chart(chart, key="local-by-epsilon")
 

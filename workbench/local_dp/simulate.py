@@ -1,11 +1,11 @@
-"""A survey played through on a table of true answers. Internal: it reads them and shows the truth."""
+"""Simulations of surveys on a table of true answers. Internal: they read the answers and show the truth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import dpcore.local as dl
@@ -17,80 +17,68 @@ MECHANISMS = (dl.RoundedResponse, dl.Duchi, dl.Piecewise)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Survey:
-    """What a column of true answers became.
+class SimulatedSurvey:
+    """A survey that everybody in a column answered.
 
     Attributes:
-        truth: the true share of each answer.
+        truth: (answers,) the true share of each answer.
         estimate: what the reports say.
     """
 
     question: dl.Question
-    truth: np.ndarray[Any, Any]
+    truth: npt.NDArray[np.float64]
     estimate: dl.Estimate
+
+    @property
+    def shares(self) -> pd.DataFrame:
+        """True, reported and corrected shares of every answer, with the interval of the corrected one."""
+        frame = estimated_shares(self.question, self.estimate)
+        frame.insert(1, "true", self.truth)
+        frame.insert(2, "reported", self.estimate.support / self.estimate.people)
+        return frame.drop(columns="as a distribution")
 
 
 def is_number(column: pd.Series) -> bool:
-    """Whether a column is asked for its mean and not for the shares of its answers."""
+    """Say whether a column is asked for its mean, and not for the shares of its answers."""
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     return bool(numeric and column.nunique() > MAX_ANSWERS)
 
 
-def survey(column: pd.Series, *, protocol: str, epsilon: float) -> Survey:
-    """Let everybody in the column answer; rows without an answer are left out.
+def survey(column: pd.Series, *, protocol: str, epsilon: float) -> SimulatedSurvey:
+    """Let everybody in a column answer; rows without an answer are left out.
 
     The possible answers are those of the column, which a real survey would have to know beforehand.
 
+    Args:
+        protocol: its name.
+        epsilon: of each answer.
+
     Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS` different answers.
     """
-    given = column.dropna()
+    given, name = column.dropna(), str(column.name)
     kinds = sorted((given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique())
     if len(kinds) < 2:
         raise SchemaError(
-            "everybody gave the same answer in column {name}",
-            remedy="choose another column",
-            name=str(column.name),
+            "everybody gave the same answer in column {name}", remedy="choose another column", name=name
         )
     if len(kinds) > MAX_ANSWERS:
         raise SchemaError(
             "column {name} has more than {most} different answers",
             remedy="choose a column with fewer",
-            name=str(column.name),
+            name=name,
             most=MAX_ANSWERS,
         )
-    question = dl.Question(
-        text=str(column.name)[:200],
-        categories=kinds,
-        protocol=protocol,
-        epsilon=repr(epsilon),
-    )
+    question = dl.Question(text=name[:200], categories=kinds, protocol=protocol, epsilon=repr(epsilon))
     codes = question.encode(given)
-    reports = question.protocol.perturb(codes)
-    return Survey(
+    return SimulatedSurvey(
         question=question,
         truth=np.bincount(codes, minlength=len(question.categories)) / len(codes),
-        estimate=question.protocol.estimate(reports),
+        estimate=question.protocol.estimate(question.protocol.perturb(codes)),
     )
 
 
-def counts(found: Survey) -> pd.DataFrame:
-    """True, reported and corrected shares of every answer, with the interval of the corrected one."""
-    estimate = found.estimate
-    low, high = estimate.interval(0.95)
-    return pd.DataFrame(
-        {
-            "answer": found.question.categories,
-            "true": found.truth,
-            "reported": estimate.support / estimate.people,
-            "corrected": estimate.frequencies,
-            "low": low,
-            "high": high,
-        }
-    )
-
-
-def estimates(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
-    """The corrected share of every answer with its interval, and the nearest distribution."""
+def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
+    """Return the corrected share of every answer with its interval, and the nearest distribution."""
     low, high = estimate.interval(0.95)
     return pd.DataFrame(
         {
@@ -104,7 +92,11 @@ def estimates(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
 
 
 def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.DataFrame:
-    """The mean of a column of numbers: true, rounded in two ways without privacy, and by each mechanism.
+    """Return the mean of a column of numbers: true, rounded in two ways without privacy, by each mechanism.
+
+    Args:
+        low, high: between which all numbers lie.
+        epsilon: of each answer.
 
     Raises: ParameterError for numbers outside the bounds, or none at all.
     """

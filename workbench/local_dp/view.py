@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 import dpcore.local as dl
-from dpcore.errors import DpcoreError
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
@@ -42,10 +41,10 @@ def respondent(question: dl.Question) -> None:
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
         st.text(_("This is all that would be sent:"))
         st.json(
-            {"protocol": question.protocol.name, "epsilon": str(question.epsilon), "report": report},
+            {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
             expanded=True,
         )
-        st.caption(REPORTS[question.protocol.name])
+        st.caption(REPORTS[question.protocol.kind])
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
@@ -99,13 +98,16 @@ def _start(frame: pd.DataFrame) -> int:
 def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
         protocol = st.selectbox(
-            _("Protocol"), list(dl.PROTOCOLS), format_func=lambda name: TITLES[name], key="local-sim-protocol"
+            _("Protocol"),
+            list(dl.Protocol.in_order()),
+            format_func=lambda name: TITLES[name],
+            key="local-sim-protocol",
         )
         st.button(_("Ask everybody again"), key="local-again")
-    found = simulate.survey(column, protocol=protocol, epsilon=epsilon)
+    survey = simulate.survey(column, protocol=protocol, epsilon=epsilon)
     with right:
-        widgets.show_chart(charts.shares(simulate.counts(found)), key="local-shares")
-        st.write(coverage(found.estimate, list(found.truth)))
+        widgets.show_chart(charts.shares(survey.shares), key="local-shares")
+        st.write(coverage(survey.estimate, list(survey.truth)))
         st.caption(
             _(
                 "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "
@@ -124,9 +126,9 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
         )
         st.button(_("Ask everybody again"), key="local-again")
         st.caption(_("A real survey has to know both before it asks; here they are those of the column."))
-    found = simulate.means(column, low=low, high=high, epsilon=epsilon)
+    means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
-        widgets.show_chart(charts.means(found), key="local-means")
+        widgets.show_chart(charts.means(means), key="local-means")
         st.caption(
             _(
                 "Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is "
@@ -194,10 +196,7 @@ def uploaded() -> None:
     if file is None:
         st.info(_("Each line carries its question, protocol and epsilon, so the file is all that is needed."))
         return
-    try:
-        decoded(file.getvalue())
-    except DpcoreError as error:
-        widgets.error_box(error)
+    decoded(file.getvalue())
 
 
 def decoded(lines: str | bytes) -> None:
@@ -211,11 +210,11 @@ def decoded(lines: str | bytes) -> None:
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=f"{estimate.people:,}",
-            protocol=TITLES[question.protocol.name],
+            protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
         )
     )
-    widgets.show_chart(charts.shares(simulate.estimates(question, estimate)), key="local-decoded")
+    widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())

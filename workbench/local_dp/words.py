@@ -46,13 +46,13 @@ def reason(options: Sequence[dl.Option]) -> str:
     alike = [each for each in options[1:] if each.times_best < 1.005]
     if alike:
         return _("{best} errs least, and no more than {others}, which is less simple.").format(
-            best=TITLES[best.protocol.name], others=", ".join(TITLES[each.protocol.name] for each in alike)
+            best=TITLES[best.protocol.kind], others=", ".join(TITLES[each.protocol.kind] for each in alike)
         )
     return _("{best} errs least, on average over the answers: {least}, against {more} of {other}.").format(
-        best=TITLES[best.protocol.name],
+        best=TITLES[best.protocol.kind],
         least=plus_minus(half_width(best.standard_error)),
         more=plus_minus(half_width(other.standard_error)),
-        other=TITLES[other.protocol.name],
+        other=TITLES[other.protocol.kind],
     )
 
 

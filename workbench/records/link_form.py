@@ -15,7 +15,7 @@ from workbench.report.downloads import CONTENTS, ROWS
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
-from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
+from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
@@ -58,7 +58,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
 
 
-def ask(chosen: Release | Offered) -> Draft | None:
+def ask(chosen: Release | Offered) -> LinkDraft | None:
     """Title, note, time, contents and readers, with what is usual filled in; None while one is wrong."""
     if isinstance(chosen, Release):
         key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
@@ -78,7 +78,7 @@ def ask(chosen: Release | Offered) -> Draft | None:
     )
     try:
         readers = _readers() if sign_in_needed() else ()
-        return Draft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
+        return LinkDraft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
         return None
@@ -115,7 +115,7 @@ def _readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
 
 
-def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> None:
+def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
     """The button that makes the link; for a syntactic table, after its box was read."""
     understood = True
     if isinstance(chosen, Offered):
@@ -140,7 +140,7 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> N
         st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
 
 
-def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
+def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
         if isinstance(chosen, Offered):
             return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)

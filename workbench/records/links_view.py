@@ -11,7 +11,7 @@ from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
-from workbench.store.shares import Draft, Share
+from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import plain
@@ -19,7 +19,7 @@ from workbench.ui.wording import plain
 ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
 
 
-def preview(chosen: Release | Offered, draft: Draft | None) -> None:
+def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     """The page as it will be seen."""
     st.subheader(_("This is what will be seen"))
     if draft is None:

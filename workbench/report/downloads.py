@@ -10,7 +10,6 @@ import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
-from dpcore.synthesis.listing import listed
 from dpcore.tables.rows import PublicTable
 from workbench.report.document import LABELS, Download
 from workbench.ui.language import N_, Words
@@ -62,14 +61,14 @@ def content(release: Release, name: str) -> bytes:
         return guarantee_json(release).encode()
     if name == "release.json":
         return release.to_json().encode()
-    table = release.table(min(max(0, round(release.model.total)), MAX_ROWS), seed=0)
+    table = release.sample_table(min(max(0, round(release.model.total)), MAX_ROWS), seed=0)
     return to_csv(table) if name == "rows.csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
 
 
 def counts(release: Release) -> pd.DataFrame:
     """All noisy tables in one: a line per cell, its labels under its columns, its count and its interval."""
     names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
-    whole = pd.concat([listed(release, clique).frame for clique in release.marginals], ignore_index=True)
+    whole = pd.concat([release.table(clique) for clique in release.marginals], ignore_index=True)
     return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
 from dpcore.schema import Clique, IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, answer, askable, describe
+from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from workbench.report import downloads
 from workbench.report.document import Document, Picture, TextTable, linked, page
 from workbench.report.drawing import grid, lying_bars, upright_bars
@@ -99,7 +99,7 @@ def _pictures(release: Release) -> list[Picture]:
     tables = list(release.marginals)
     pictures = []
     if tables:
-        total = answer(release, ())
+        total = release.answer(())
         pictures.append(
             Picture(
                 title=_("{rows} rows in all, give or take {half}").format(
@@ -116,7 +116,7 @@ def _pictures(release: Release) -> list[Picture]:
 
 def _one_way(release: Release, name: str) -> Picture:
     column = release.schema.column(name)
-    labels, counts = folded(column.labels, answer(release, (name,)), most=MAX_BARS)
+    labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
     heading, values = shown(name, at_most=60), counts.values.tolist()
     ends = list(zip(counts.low.tolist(), counts.high.tolist(), strict=True))
     alt = _("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
@@ -142,7 +142,7 @@ def _one_way(release: Release, name: str) -> Picture:
 def _two_way(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, at_most=40) for name in pair)
     labels = [release.schema.column(name).labels for name in pair]
-    counts = answer(release, pair)
+    counts = release.answer(pair)
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
     return Picture(

@@ -1,4 +1,4 @@
-"""Which processes still run: each holds a lock that the system, or the database, frees when it ends."""
+"""Processes that still run, known by a lock that the system, or the database, frees when they end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Alive:
         self._held: int | sa.Connection | None = None
 
     def hold(self) -> str:
-        """Take the lock, where it is not held; the mark that others know this process by."""
+        """Take the lock, where it is not held, and return the mark that others know this process by."""
         with self._lock:
             if isinstance(self._held, sa.Connection):
                 self._hold_again(self._held)
@@ -32,7 +32,7 @@ class Alive:
         return self.mark
 
     def is_alive(self, mark: str, connection: sa.Connection) -> bool:
-        """Whether the process of a mark still runs."""
+        """Return whether the process of a mark still runs."""
         if mark == self.mark:
             return True
         if self._store.file is None:
@@ -65,7 +65,7 @@ class Alive:
         return handle
 
     def _hold_again(self, connection: sa.Connection) -> None:
-        """A connection that broke has lost its lock."""
+        """Drop a connection that broke, and has lost its lock."""
         try:
             connection.execute(sa.select(1))
         except sa.exc.SQLAlchemyError:

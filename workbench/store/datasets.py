@@ -1,4 +1,4 @@
-"""Data sets as far as they are on file: what was declared, charged and released, without any rows.
+"""Data sets on file, with their declarations, charges and releases, without any rows.
 
 What was declared public is kept as a line of the ledger, outside its total, so that it is sealed with the
 charges that rest on it. A later declaration is one more line; the last one holds.
@@ -18,12 +18,11 @@ from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema
-from dpcore.synthesis import load_model
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What a person said about a table when it was opened.
+    """Public facts and choices that a person declared when a table was opened.
 
     Attributes:
         name: the table's, for people; that of its file.
@@ -88,13 +87,13 @@ class DataSet:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Who is protected; while the number of rows is still to be found, one row a person."""
+        """The protected unit; while the number of rows is still to be found, one row a person."""
         one = {**self.account.unit, "max_rows": 1}
         return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
     @property
     def rule(self) -> Rule:
-        """How charges add up."""
+        """The rule by which charges add up."""
         return self.account.rule
 
     def balance(self) -> Balance:
@@ -110,11 +109,11 @@ class DataSet:
         self.ledger.verify(self.id)
 
     def release(self, request_id: str) -> Release:
-        """A stored release. Raises: ParameterError where there is none."""
+        """Return a stored release. Raises: ParameterError where there is none."""
         text = self.ledger.release(self.id, request_id)
         if text is None:
             raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return Release.from_json(text, load_model=load_model)
+        return Release.from_json(text)
 
 
 def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
@@ -130,12 +129,12 @@ def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
 
 
 def is_declaration(line: Line) -> bool:
-    """Whether a line of the ledger keeps what was declared."""
+    """Return whether a line of the ledger is a declaration."""
     return "declared" in line.content
 
 
 def without_facts(line: Line) -> Line:
-    """A line without what the columns were declared to hold, which may be taken from the rows.
+    """Return a line without the declared facts about columns, which may be taken from the rows.
 
     Without what follows from it too: the digest of a plan, which has no key in older lines, and the sketch
     of the table.
@@ -149,7 +148,7 @@ def without_facts(line: Line) -> Line:
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
-    """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
+    """Find the data set with this fingerprint, or with the only one that has this prefix."""
     on_file = ledger.datasets()
     named = [each for each in on_file if dataset and each.startswith(dataset)]
     named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another

@@ -1,4 +1,4 @@
-"""The two keys of a ledger: one seals its lines, the other digests rows.
+"""The two keys of a ledger, of which one seals its lines and the other digests rows.
 
 The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and stays in the processes
 of the server. The key of rows is drawn with the database and lies there, masked by the sealing key: another
@@ -26,13 +26,13 @@ KEY, NEW_KEY = "ledger.key", "ledger.key.new"
 
 
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
-    """What the database keeps of both keys: a check of them, and the key of rows under a mask."""
+    """Return what the database keeps of both keys, a check of them and the key of rows under a mask."""
     check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
     return {"key_check": check, "row_key": _masked(key, rows).hex()}
 
 
 def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
-    """The sealing key that this database belongs to, and its key of rows.
+    """Return the sealing key that this database belongs to, and its key of rows.
 
     Raises: LedgerError where the key is missing or another.
     """
@@ -51,7 +51,7 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
 
 
 def new_key(path: Path) -> bytes:
-    """A key in a new file that only its owner reads."""
+    """Make a key in a new file that only its owner reads."""
     key = secrets.token_bytes(32)
     make_folder(path.parent)
     draft = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
@@ -73,13 +73,13 @@ def settle_key(folder: Path, key: bytes) -> None:
 
 
 def _masked(key: bytes, rows: bytes) -> bytes:
-    """The key of rows with its mask put on, or taken off again: one mask for each sealing key."""
+    """Put the mask of a sealing key on the key of rows, or take it off again."""
     mask = hmac.new(key, b"mask of the key of rows", hashlib.sha256).digest()
     return bytes(one ^ other for one, other in zip(rows, mask, strict=False))
 
 
 def _keys_in(folder: Path) -> list[bytes]:
-    """The key in `ledger.key`, and the one that a start or a new seal which was broken off had on its way."""
+    """Return the key in `ledger.key`, and the unfinished one of a start or new seal that was broken off."""
     keys = []
     for name in (KEY, NEW_KEY, KEY):  # another start may settle it between two looks
         try:

@@ -1,4 +1,4 @@
-"""Whether a new table looks like one that was opened before: the ledger cannot know, but a person can say."""
+"""Tables on file that a new table is similar to, which may be about the same people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Alike:
     columns: int
 
     def sentence(self, name: str) -> Text:
-        """What to say before such a table is opened. Args: name: the other one's, as it may be shown."""
+        """Return the warning before such a table is opened. Args: name: of the other one, for the page."""
         if self.rows is None:
             how = Text("columns with the same content: {columns}", columns=self.columns)
         else:
@@ -46,7 +46,7 @@ class Alike:
 
 
 def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
-    """The table on file that this one looks most like; None where there is none."""
+    """Find the table on file that this one is most similar to, or None where there is none."""
     seen = Seen.of(frame, ledger.key)
     found: list[tuple[int, Likeness, Alike]] = []
     for dataset in ledger.datasets():

@@ -1,4 +1,4 @@
-"""Whose each data set is: who opened it, who may spend on it now, and who may see its releases.
+"""Owners of data sets, and people who may see their releases.
 
 An account's fingerprint was made with a key of whoever opened the table, for ever; its steward may change.
 What was opened before there were owners has no line here, and is of whoever sits at that computer.
@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
+from workbench.store.connections import insert_if_new
 from workbench.store.database import Store
 from workbench.store.tables import accounts, owners, viewers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
-    """Whose a data set is.
+    """The owner of a data set.
 
     Attributes:
         opener: under whose key it is filed.
@@ -37,21 +37,16 @@ class Owners:
     def claim(self, dataset: str, owner: Owner) -> None:
         """Write down whose a new data set is, unless somebody's it is already."""
         with self._store.writing() as connection:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(
-                insert(owners)
-                .values(dataset=dataset, opener=owner.opener, steward=owner.steward)
-                .on_conflict_do_nothing()
-            )
+            insert_if_new(connection, owners, dataset=dataset, opener=owner.opener, steward=owner.steward)
 
     def of(self, dataset: str) -> Owner:
-        """Whose a data set is."""
+        """Return the owner of a data set."""
         with self._store.reading() as connection:
             row = connection.execute(sa.select(owners).where(owners.c.dataset == dataset)).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
     def owned(self, *stewards: str) -> dict[str, Owner]:
-        """Data sets that any of these people may spend on."""
+        """Return the data sets that any of these people may spend on."""
         known = sa.select(accounts.c.dataset, owners.c.opener, owners.c.steward).outerjoin(
             owners, owners.c.dataset == accounts.c.dataset
         )
@@ -61,13 +56,13 @@ class Owners:
         return {row.dataset: Owner(opener=row.opener or "", steward=row.steward or "") for row in rows}
 
     def shown(self, person: str) -> list[str]:
-        """Data sets whose releases somebody may see, beside their own."""
+        """Return the data sets of others whose releases a person may see."""
         query = sa.select(viewers.c.dataset).where(viewers.c.person == person)
         with self._store.reading() as connection:
             return list(connection.execute(query).scalars())
 
     def viewers(self, dataset: str) -> list[str]:
-        """Who may see the releases of a data set."""
+        """Return the people who may see the releases of a data set."""
         query = sa.select(viewers.c.person).where(viewers.c.dataset == dataset).order_by(viewers.c.person)
         with self._store.reading() as connection:
             return list(connection.execute(query).scalars())
@@ -80,10 +75,7 @@ class Owners:
     def show(self, dataset: str, person: str) -> None:
         """Let somebody see the releases of a data set."""
         with self._store.writing() as connection:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(
-                insert(viewers).values(dataset=dataset, person=person).on_conflict_do_nothing()
-            )
+            insert_if_new(connection, viewers, dataset=dataset, person=person)
 
     def hide(self, dataset: str, person: str) -> None:
         """Let somebody see them no longer."""

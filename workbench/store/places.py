@@ -1,4 +1,4 @@
-"""Where tables of any size may be written: new folders inside the one that the settings name."""
+"""New folders for tables of any size, inside the one that the settings name."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
 def has_place() -> bool:
-    """Whether anything may be written at all; visitors of a demo could fill its disk."""
+    """Return whether anything may be written; visitors of a demo could fill its disk."""
     return _output() is not None
 
 
 def place_for(name: str) -> Path:
-    """The folder of this name, which is not there yet.
+    """Return the folder of this name, which is not there yet.
 
     Raises: ParameterError where the settings allow no place, for a name that could lead elsewhere, and for
         one that is taken.

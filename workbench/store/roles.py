@@ -1,4 +1,4 @@
-"""Who may use a server: people who sign in, and the roles that its settings give them.
+"""People who may use a server, and the roles that its settings give them.
 
 Without `[auth]` in Streamlit's secrets there is one person, who sits at this computer. With it, `[roles]`
 lists addresses, each a whole one or "*@" and a domain:
@@ -22,7 +22,7 @@ from dpcore.errors import ParameterError
 from workbench.store.settings import secrets
 
 HOURS = 12
-"""How long a sign-in lasts, whatever the cookie says."""
+"""Hours that a sign-in lasts, whatever the cookie says."""
 
 _ADDRESS = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
 Role = Literal["steward", "analyst"]
@@ -45,12 +45,12 @@ ALONE = Person(address="", role="steward")
 
 
 def sign_in_needed() -> bool:
-    """Whether the settings ask people to sign in."""
+    """Return whether the settings ask people to sign in."""
     return "auth" in secrets()
 
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
-    """Who made these claims; None for somebody without a role, or whose sign-in is over."""
+    """Return the person of these claims, or None without a role, or when the sign-in is over."""
     if not sign_in_needed():
         return ALONE
     address = address_of(claims)
@@ -59,7 +59,7 @@ def person_of(claims: Mapping[str, Any]) -> Person | None:
 
 
 def role_of(address: str) -> Role | None:
-    """The role of an address, if it has one."""
+    """Return the role of an address, if it has one."""
     roles = secrets().get("roles", {})
     if is_listed(address, _texts(roles, "stewards")):
         return "steward"
@@ -67,7 +67,7 @@ def role_of(address: str) -> Role | None:
 
 
 def address_of(claims: Mapping[str, Any]) -> str | None:
-    """The address of somebody whose sign-in lasts; None for everybody else.
+    """Return the address of a person whose sign-in lasts, or None for all others.
 
     A provider that says it did not confirm the address is not believed.
     """
@@ -82,7 +82,7 @@ def address_of(claims: Mapping[str, Any]) -> str | None:
 
 
 def is_listed(address: str, listed: Sequence[str]) -> bool:
-    """Whether an address, or "*@" and its domain, is on a list."""
+    """Return whether an address, or "*@" and its domain, is on a list."""
     domain = "*@" + address.rpartition("@")[2]
     return any(each.strip().lower() in (address, domain) for each in listed)
 

@@ -12,7 +12,7 @@ from workbench.store.tables import accounts, lines, releases
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
-    """The account's row, locked until the transaction ends if wanted (SQLite has locked the whole file)."""
+    """Return the account's row, locked until the transaction ends with `lock`, as SQLite's file always is."""
     query = sa.select(accounts).where(accounts.c.dataset == dataset)
     return connection.execute(query.with_for_update() if lock else query).one_or_none()
 
@@ -91,7 +91,7 @@ def line_of(row: Any) -> Line:
 
 
 def line_fields(line: Line) -> dict[str, Any]:
-    """A line as its row."""
+    """Return a line as its row."""
     charge = line.charge
     return {
         **{name: each for name, each in vars(line).items() if name not in ("charge", "content")},

@@ -1,4 +1,4 @@
-"""What a deployment may choose: where things are kept. Read once from the environment and secrets."""
+"""Settings of a deployment, read once from the environment and Streamlit's secrets."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _MAKE_KEY = "make one with: python -c 'import secrets; print(secrets.token_hex(3
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
-    """Settings from environment variables, each of which may be missing or empty.
+    """Read settings from environment variables, each of which may be missing or empty.
 
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
@@ -135,13 +135,13 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
 
 @functools.cache
 def read_settings() -> Settings:
-    """The settings of this process; Streamlit's secrets go before the environment."""
+    """Return the settings of this process; Streamlit's secrets go before the environment."""
     texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
     return settings_from({**os.environ, **texts})
 
 
 def secrets() -> Mapping[str, Any]:
-    """Streamlit's secrets as they are now; empty where there is no such file.
+    """Streamlit's secrets as they are now, or nothing where there is no such file.
 
     Raises: ParameterError for a file that cannot be read: going on without it would open an empty ledger
         beside the right one, and ask nobody to sign in.

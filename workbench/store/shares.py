@@ -1,4 +1,4 @@
-"""Links that show one release to somebody who has no table: who made them, and what is behind each.
+"""Links that show one release to people without a table, and the release behind each.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
 answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
@@ -45,7 +45,7 @@ _TOKEN = 43
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class LinkDraft:
     """A link before it is made.
 
     Attributes:
@@ -107,8 +107,8 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What is behind a link that works.
+class SharedPage:
+    """The content of a link that works.
 
     Attributes:
         text: a release, as `Release.to_json` wrote it; or what `syntactic` reads.
@@ -121,7 +121,7 @@ class Shown:
     text: str
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
-        """An anonymized table, its guarantee, and what it does not promise; None for a release."""
+        """Return an anonymized table, its guarantee, and what it does not promise, or None for a release."""
         if not self.text.startswith(_SYNTACTIC):
             return None
         fields = json.loads(self.text)["syntactic"]
@@ -140,8 +140,8 @@ class Shares:
         self._opened: Counter[str] = Counter()
         self._latest = datetime.min.replace(tzinfo=UTC)
 
-    def make(self, release: Release, draft: Draft, *, dataset: str) -> str:
-        """Make a link to a release: its token, which cannot be had again.
+    def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
+        """Make a link to a release, and return its token, which is not kept.
 
         Raises: DisclosureError for anything but a release; LimitError for one too large for a page;
             ParameterError for a draft whose time is over.
@@ -151,11 +151,14 @@ class Shares:
         return self._store_new(release.to_json(), draft, dataset)
 
     def make_syntactic(
-        self, made: AnonymizedTable, not_promised: Sequence[str], draft: Draft, *, dataset: str
+        self, made: AnonymizedTable, not_promised: Sequence[str], draft: LinkDraft, *, dataset: str
     ) -> str:
-        """Make a link to an anonymized table, which has no epsilon: a second choice, after a release.
+        """Make a link to an anonymized table, which has no epsilon and is a second choice.
 
         Args:
+            made: the table.
+            draft: the link's texts, contents, readers and end.
+            dataset: fingerprint of the data set that it was made from.
             not_promised: sentences that its page shows in a box; at least one.
         Raises: as `make`.
         """
@@ -165,7 +168,7 @@ class Shares:
         fields = {"rows": rows, "guarantee": made.guarantee.to_dict(), "not_promised": list(not_promised)}
         return self._store_new(json.dumps({"syntactic": fields}), draft, dataset)
 
-    def _store_new(self, text: str, draft: Draft, dataset: str) -> str:
+    def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
         if len(text) > MAX_TEXT:
             raise LimitError("the release is too large for a page", remedy="send it as a file")
         token, now = secrets.token_urlsafe(32), self._now()
@@ -191,7 +194,7 @@ class Shares:
         return token
 
     def of(self, dataset: str) -> list[Share]:
-        """The links that were made for a data set, newest first."""
+        """Return the links that were made for a data set, newest first."""
         self.settle()
         query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text")))
         with self._store.reading() as connection:
@@ -204,7 +207,7 @@ class Shares:
             connection.execute(sa.update(shares).where(_one(dataset, share)).values(ended="revoked"))
 
     def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
-        """A new token for a link; the one before works no more. Raises: ParameterError."""
+        """Make a new token for a link; the one before works no more. Raises: ParameterError."""
         token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
         _check_time(now, expires)
         with self._store.writing() as connection:
@@ -218,7 +221,7 @@ class Shares:
         return token
 
     def open(self, token: str, address: str | None) -> str | None:
-        """The id of what a link shows to whoever asks; None where it is unknown, over, revoked or not theirs.
+        """Return the id of what a link shows; None where it is unknown, over, revoked or for other readers.
 
         One look into the database, always. Args: address: confirmed by a sign-in; None without one.
         """
@@ -233,12 +236,12 @@ class Shares:
         is_open = hmac.compare_digest(found, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
-    def shown(self, share: str) -> Shown:
-        """What is behind a link that `open` found."""
+    def shown(self, share: str) -> SharedPage:
+        """Return the page of a link that `open` returned."""
         query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.id == share)).one()
-        return Shown(
+        return SharedPage(
             id=share,
             title=row.title,
             note=row.note,
@@ -276,7 +279,7 @@ class Shares:
             raise
 
     def _now(self) -> datetime:
-        """The time, which never goes back while this program runs."""
+        """Return the time, which never goes back while this program runs."""
         with self._lock:
             self._latest = max(self._latest, datetime.now(UTC))
             return self._latest

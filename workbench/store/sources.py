@@ -58,7 +58,7 @@ class Listed:
     people: tuple[str, ...] = ()
 
     def known(self) -> Schema | None:
-        """What is publicly known, where a file says it. Raises: ParameterError, SchemaError."""
+        """Read the public facts, where a file says them. Raises: ParameterError, SchemaError."""
         if self.schema is None:
             return None
         try:
@@ -68,7 +68,7 @@ class Listed:
 
 
 def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
-    """The sources that a file lists; none without a file.
+    """Read the sources that a file lists.
 
     Raises: ParameterError, which repeats no location, query or password.
     """
@@ -89,7 +89,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
 
 
 def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """The sources that somebody may open: a steward, and one of its people where it names any."""
+    """Return the sources that a person may open: a steward, and one of its people where it names any."""
     if person is None or person.role != "steward":
         return ()
     return tuple(
@@ -149,7 +149,7 @@ def _condition(column: str, comparison: str, value: Value) -> Condition:
 
 
 def _with_password(name: str, location: str, variable: str, environment: Mapping[str, str]) -> str:
-    """A connection string with its password, which is kept in a variable of the environment alone."""
+    """Return a connection string with its password, which is in an environment variable alone."""
     if "password" in location.lower() or "://" in location:
         raise _wrong(name, "its location holds a password or an address")
     if not variable:

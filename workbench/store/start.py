@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import logging
 import threading
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from dpcore.errors import DpcoreError
 from workbench.store.database import Store
@@ -17,50 +19,34 @@ from workbench.store.surveys import Surveys
 _log = logging.getLogger("workbench.store")
 
 
-_open = threading.Lock()
+_open = threading.RLock()
+Opened = TypeVar("Opened")
 
 
-def ledger() -> SqlLedger:
-    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _ledger()
+def _once(make: Callable[[], Opened]) -> Callable[[], Opened]:
+    """Make something once for all threads of this process, until `forget`."""
+
+    @functools.wraps(make)
+    def made() -> Opened:
+        with _open:
+            if make not in _made:
+                _made[make] = make()
+            return cast(Opened, _made[make])
+
+    return made
 
 
-def owners() -> Owners:
-    """Whose each data set is. Raises: LedgerError, ParameterError."""
-    with _open:
-        return Owners(_store())
+_made: dict[Callable[[], object], object] = {}
 
 
-def surveys() -> Surveys:
-    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _surveys()
-
-
-def shares() -> Shares:
-    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _shares()
-
-
-@functools.cache
+@_once
 def _store() -> Store:
-    return Store.open(read_settings())
+    return Store(read_settings())
 
 
-@functools.cache
-def _surveys() -> Surveys:
-    return Surveys(_store())
-
-
-@functools.cache
-def _shares() -> Shares:
-    return Shares(_store())
-
-
-@functools.cache
-def _ledger() -> SqlLedger:
+@_once
+def ledger() -> SqlLedger:
+    """Open the durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     opened = SqlLedger(_store())
     ended = opened.end_dead()
     if ended:
@@ -68,14 +54,32 @@ def _ledger() -> SqlLedger:
     return opened
 
 
+@_once
+def owners() -> Owners:
+    """Open the owners of data sets. Raises: LedgerError, ParameterError."""
+    return Owners(_store())
+
+
+@_once
+def surveys() -> Surveys:
+    """Open the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return Surveys(_store())
+
+
+@_once
+def shares() -> Shares:
+    """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return Shares(_store())
+
+
 def forget() -> None:
     """Open all of it anew the next time."""
-    for each in (_ledger, _surveys, _shares, _store):
-        each.cache_clear()
+    with _open:
+        _made.clear()
 
 
 def check_ready() -> None:
-    """Whether the database answers. Raises: LedgerError."""
+    """Check that the database answers. Raises: LedgerError."""
     ledger().check_answers()
 
 

@@ -1,4 +1,4 @@
-"""Surveys under local differential privacy: questions, invitations, and the reports that came in.
+"""Surveys under local differential privacy, with their questions, invitations and reports.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored under a random number
 and without a time, so that the database does not tell which invitation it answered.
@@ -46,7 +46,7 @@ class Survey:
 
     @property
     def is_open(self) -> bool:
-        """Whether its links work."""
+        """Return whether its links work."""
         return not self.closed and datetime.now(UTC) < self.expires
 
 
@@ -57,7 +57,7 @@ class Surveys:
         self._store = store
 
     def make(self, question: Question, *, people: int, days: int) -> tuple[str, list[str]]:
-        """Start asking: the owner's key, and one link's token per person. Neither can be had again.
+        """Start a survey, and return its owner's key and one link's token per person, which are not kept.
 
         Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to `MAX_DAYS` days.
         """
@@ -89,7 +89,7 @@ class Surveys:
         return key, tokens
 
     def of(self, key: str) -> Survey | None:
-        """The survey of an owner's key."""
+        """Return the survey of an owner's key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
@@ -113,7 +113,7 @@ class Surveys:
             )
 
     def lines(self, key: str) -> str:
-        """The reports so far as JSON lines that decode alone; empty for none, or for no such key."""
+        """Return the reports so far as JSON lines that decode alone; empty for none, or for no such key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
@@ -124,13 +124,13 @@ class Surveys:
         return to_lines(question, question.protocol.from_plain(plain))
 
     def asked(self, token: str) -> Question | None:
-        """The question of a link; None where it is unknown, answered, expired or closed."""
+        """Return the question of a link, or None where it is unknown, answered, expired or closed."""
         with self._store.reading() as connection:
             row = _invited(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
-        """Store a report that its question's protocol can have made; False where the link does not work.
+        """Store a report that its question's protocol can have made, or False where the link does not work.
 
         Check and store are one transaction: of two reports of one invitation, one is stored.
         """
@@ -152,7 +152,7 @@ class Surveys:
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a link or key."""
+    """Return the digest that is kept of a link or key."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -161,7 +161,7 @@ def _owned(connection: sa.Connection, key: str) -> Any:
 
 
 def _invited(connection: sa.Connection, token: str) -> Any:
-    """The survey of a link that works, or None."""
+    """Return the survey of a link that works, or None."""
     row = connection.execute(
         sa.select(surveys)
         .join(invitations)

@@ -1,4 +1,4 @@
-"""What the key's side has seen of each ledger: number and digest of its last line, beside the key.
+"""The last line that was seen of each account, as number and digest, next to the key.
 
 A database that was put back from an older copy, or lost an account, is whole in itself. It is older than
 what was seen here. The files are small, written after each line and never waited for: one that is behind
@@ -17,13 +17,13 @@ from dpcore.accounting.ledger import Line
 from dpcore.errors import LedgerCorrupt
 
 Seen = tuple[int, str] | None
-"""Number and digest of the last line that was seen; None for a data set that was not."""
+"""Number and digest of the last line that was seen, or None for a data set that was not."""
 _FORGOTTEN = -1
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def check_never_seen(seen: Seen) -> None:
-    """What was seen of a data set without an account. Raises: LedgerCorrupt where there was one."""
+    """Check that a data set without an account never had one. Raises: LedgerCorrupt where it had."""
     if seen is not None:
         raise LedgerCorrupt(
             "the account of this data set was there, and is gone from the ledger",
@@ -32,12 +32,12 @@ def check_never_seen(seen: Seen) -> None:
 
 
 def is_seen(seen: tuple[int, str], there: Line | None) -> bool:
-    """Whether what was seen is the line of that number, which may be absent."""
+    """Return whether the line of the number that was seen is still the same."""
     return there is not None and there.digest == seen[1]
 
 
 def check_seen(seen: tuple[int, str], there: Line | None) -> None:
-    """What was seen against the line of that number. Raises: LedgerCorrupt where it is absent or another."""
+    """Check the line of the number that was seen. Raises: LedgerCorrupt where it is absent or another."""
     if not is_seen(seen, there):
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",
@@ -75,12 +75,12 @@ class Witness:
             self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
-        """What was seen; asked before the transaction that reads the lines it is compared with."""
+        """Return what was seen; read before the transaction with the lines that it is compared with."""
         seen = self._read(dataset)
         return None if seen is None or seen[0] == _FORGOTTEN else seen
 
     def forgotten(self, dataset: str) -> int:
-        """How many lines were forgotten of an account that is gone."""
+        """Return how many lines were forgotten of an account that is gone."""
         seen = self._read(dataset)
         return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN else 0
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Recipe, answer, askable
+from dpcore.synthesis import Recipe, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
@@ -290,7 +290,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in askable(release):
             caption = _("Around the release of {when}, which is public.").format(when=line["when"])
-            shape = answer(release, (name,)).values
+            shape = release.answer((name,)).values
             break
     else:
         caption = _("The shape is not known in advance: all cells are drawn equal. The bars show the error.")

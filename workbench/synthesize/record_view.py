@@ -127,7 +127,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         if request_id not in tests:
             tests[request_id] = None
             try:
-                tests[request_id] = closeness_step(curator, asked, loss, request_id=request_id)
+                tests[request_id] = closeness_step(curator.run(asked, loss, request_id=request_id), loss)
             except DpcoreError as error:
                 held.notices[key] = error
             finally:  # another click may have ended this run: nothing of the page is asked from here on

@@ -14,7 +14,7 @@ from dpcore.io.export import to_csv
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.synthesis import load_recipe
-from dpcore.synthesis.listing import listed
+from dpcore.tables.rows import PublicTable
 from workbench.store.datasets import DataSet, Declaration
 from workbench.ui import releases
 
@@ -62,7 +62,7 @@ def notebook(data_set: DataSet, release: Release) -> str:
 
 def counts_file(release: Release) -> bytes:
     """Every noisy table as rows with low and high: CSV, or a ZIP of one CSV per table."""
-    tables = [to_csv(listed(release, clique)) for clique in release.marginals]
+    tables = [to_csv(PublicTable(release.table(clique))) for clique in release.marginals]
     if len(tables) == 1:
         return tables[0]
     out = io.BytesIO()

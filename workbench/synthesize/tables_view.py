@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.synthesis import Answer, FoundCategories, answer
+from dpcore.synthesis import FoundCategories
+from dpcore.tables.answer import Answer
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import number
@@ -36,7 +37,7 @@ def show(release: Release) -> None:
         if len(pair) != 2:
             return
         chosen = tuple(pair)
-    show_answer(release, answer(release, chosen), key="marginal")
+    show_answer(release, release.answer(chosen), key="marginal")
 
 
 def show_answer(release: Release, told: Answer, *, key: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from dpcore.synthesis import Answer
+from dpcore.tables.answer import Answer
 from workbench.ui.language import N_, PERCENT, Words, _
 
 MAX_MARKS = 2_000

@@ -16,7 +16,7 @@ import pandas as pd
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.hierarchies.builders import mask
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import LocalRecoding
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.risk.disclosure import attribute_risk
@@ -63,7 +63,7 @@ _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
     """Make each pair as coarse as it must be: local recoding at k = 2 (6.2 to 6.3)."""
-    return _anonymized(table, method=METHODS["local recoding"])
+    return _anonymized(table, method=LocalRecoding())
 
 
 def without_outlier(table: pd.DataFrame) -> pd.DataFrame:

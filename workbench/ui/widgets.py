@@ -18,7 +18,6 @@ from dpcore.evaluation.base import Evaluation, Result
 from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.session import person
 from workbench.store.datasets import DataSet
@@ -372,15 +371,15 @@ def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: fl
 
     Args: shown, end: columns and darkest error of a map beside it.
     """
-    found = noise_errors(model)
-    if len(found.columns) < 2:
+    errors = model.noise_errors()
+    columns, pairs = tuple(errors.columns), errors.to_numpy()
+    if len(columns) < 2:
         st.info(_("There is one column only."))
         return
     if shown is None:
-        shown = choose_readable(found.columns, found.pairs, key="noise-columns")
-    names = [found.columns[i] for i in shown]
-    errors = found.pairs[np.ix_(shown, shown)]
-    chart = charts.heatmap(names, errors, title=_("error by noise"), end=end)
+        shown = choose_readable(columns, pairs, key="noise-columns")
+    names = [columns[i] for i in shown]
+    chart = charts.heatmap(names, pairs[np.ix_(shown, shown)], title=_("error by noise"), end=end)
     show_chart(chart, key="noise")
     st.caption(
         _(

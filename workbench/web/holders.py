@@ -1,4 +1,4 @@
-"""Which tabs hold tables, how large these are together, and which have been idle for too long."""
+"""Tabs that hold tables, the size of these, and the tabs that have been idle for too long."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Holder(Protocol):
         """Bytes of each table that it holds."""
 
     def is_busy(self) -> bool:
-        """Whether it computes something just now."""
+        """Return whether it is computing something."""
 
     def drop_tables(self) -> None:
         """Forget all rows, and remember that it did."""

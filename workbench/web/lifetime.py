@@ -1,4 +1,4 @@
-"""What happens when the server starts and stops."""
+"""The start and the stop of the server, and its regular work."""
 
 from __future__ import annotations
 

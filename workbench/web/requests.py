@@ -1,4 +1,4 @@
-"""The log of requests: method, address without ids, tokens or questions, status, bytes and milliseconds."""
+"""The log of requests, with addresses that have no ids, tokens or questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ODD = re.compile(r"[^\x21-\x7e]")
 
 
 def shown_path(path: str) -> str:
-    """An address as the log shows it: every part that may be an id or a token becomes "-"."""
+    """Return an address for the log, in which every part that may be an id or a token becomes "-"."""
     return _ODD.sub("?", _LONG.sub("-", _SHARED.sub(r"\1-", path[:200])))
 
 

@@ -1,4 +1,4 @@
-"""What Streamlit knows of open tabs: whose they are, and what they offer. Its inner names are used here only.
+"""Streamlit's knowledge of open tabs, their owners and their files. Its inner names are used here only.
 
 A tab that was closed is forgotten by Streamlit only when another one ends, so `forget_closed` is called by
 a clock. All of this is tested against the pinned version in tests/workbench/web.
@@ -20,7 +20,7 @@ LOST = "x-workbench-lost"
 
 
 def is_tab_of(session_id: str, visitor: str) -> bool:
-    """Whether a live session belongs to this browser."""
+    """Return whether a live session belongs to this browser."""
     if not visitor or not runtime.exists():
         return False
     found = runtime.get_instance()._session_mgr.get_session_info(session_id)
@@ -28,7 +28,7 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
 
 
 def sign_out(visitor: str) -> None:
-    """Nobody is signed in any more in any tab of this browser."""
+    """Sign out in every tab of this browser."""
     if not visitor or not runtime.exists():
         return
     for found in runtime.get_instance()._session_mgr.list_sessions():
@@ -37,12 +37,12 @@ def sign_out(visitor: str) -> None:
 
 
 def is_gone(session_id: str) -> bool:
-    """Whether no browser shows this session any more."""
+    """Return whether no browser shows this session any more."""
     return runtime.exists() and not runtime.get_instance().is_active_session(session_id)
 
 
 def is_offered(file_id: str, visitor: str) -> bool:
-    """Whether a page that this browser has open offers the file for download."""
+    """Return whether an open page of this browser offers the file for download."""
     if not visitor or not runtime.exists():
         return False
     offered = runtime.get_instance().media_file_mgr._files_by_session_and_coord
@@ -73,7 +73,7 @@ def hold_made_files() -> None:
 
 
 def stored_bytes(session_id: str) -> int:
-    """How much a tab has sent that no page has read yet."""
+    """Return how many bytes a tab has sent that no page has read yet."""
     uploads: Any = runtime.get_instance().uploaded_file_mgr
     files = uploads.file_storage.get(session_id, {})
     return sum(len(file.data) for file in list(files.values()))
@@ -92,7 +92,7 @@ def forget_uploads(session_id: str) -> None:
 
 
 def forget_closed(*, rows_left: bool = False) -> int:
-    """End sessions whose time is over, and give their memory back; how many ended.
+    """End sessions whose time is over, and give their memory back, and return how many ended.
 
     Args: rows_left: whether rows were dropped elsewhere, too.
     """
@@ -124,7 +124,7 @@ _FILL = -6
 
 
 def overwrite_freed_memory() -> None:
-    """From now on, what is freed is overwritten."""
+    """Overwrite memory when it is freed, from now on."""
     try:
         ctypes.CDLL("libc.so.6").mallopt(_FILL, 0x5A)
     except (OSError, AttributeError):  # another C library
@@ -144,7 +144,7 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
 
 
 _SHORT, _LONG = 40_000, 4_000
-"""How many objects of each small size take the place of freed ones."""
+"""Objects of each small size that take the place of freed ones."""
 
 
 def give_back_memory() -> None:

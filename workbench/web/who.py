@@ -1,4 +1,4 @@
-"""Who asks, on addresses that are not pages: what Streamlit's sign-in left in the cookies of a browser.
+"""The person of a request to an address that is no page, from the cookies of Streamlit's sign-in.
 
 On pages, `person.person` answers the same question. The inner names of Streamlit that are used here are
 tested against the pinned version in tests/workbench/web/test_who.py.
@@ -20,7 +20,7 @@ _log = logging.getLogger("workbench.web")
 
 
 def person(connection: HTTPConnection) -> Person | None:
-    """Who may use the pages and asks now; None for strangers. Without sign-in, the one person there is."""
+    """Return the person of a request, or None for strangers. Without sign-in, the one person there is."""
     try:
         return roles.person_of(_claims(connection.cookies))
     except ParameterError as error:  # secrets that cannot be read let nobody in
@@ -29,12 +29,12 @@ def person(connection: HTTPConnection) -> Person | None:
 
 
 def address(connection: HTTPConnection) -> str | None:
-    """The confirmed address of whoever signed in, with or without a role; None for everybody else."""
+    """Return the confirmed address of a person who signed in, with or without a role, or None for others."""
     return roles.address_of(_claims(connection.cookies))
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """What the provider said of the person, from the cookie that Streamlit signed; empty without one."""
+    """Return the provider's claims about the person, from the cookie that Streamlit signed; empty without."""
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME

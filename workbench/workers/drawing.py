@@ -1,4 +1,4 @@
-"""What is made of rows drawn from a release: done in another process, where these rows stay.
+"""Files, figures and questions of rows drawn from a release, made in a worker where these rows stay.
 
 Drawing is free and gives the same rows each time, so nobody has to hold them; they are drawn for each use.
 """
@@ -24,32 +24,32 @@ SHOWN = 200
 
 
 def drawn(release: Release | Pooled, rows: int) -> PublicTable:
-    """So many rows, the same ones each time. Raises: ParameterError."""
-    return release.table(rows, seed=0)
+    """Draw rows, the same ones each time. Raises: ParameterError."""
+    return release.sample_table(rows, seed=0)
 
 
 def head(release: Release | Pooled, rows: int) -> pd.DataFrame:
-    """The first of so many rows."""
+    """Draw rows and return the first of them."""
     return drawn(release, rows).frame.head(SHOWN).copy()
 
 
 def steps(release: Release, rows: int) -> tuple[Step, Step]:
-    """What so many rows show about themselves."""
+    """Draw rows and return what they show about themselves."""
     return sample_steps(drawn(release, rows).frame)
 
 
 def question(release: Release, rows: int, columns: Sequence[str]) -> Closeness:
-    """How far so many rows lie from the table over these columns. Raises: LimitError."""
+    """Draw rows, and ask how far they lie from the table over these columns. Raises: LimitError."""
     return Closeness.of(release, drawn(release, rows), columns)
 
 
 def csv_file(release: Release | Pooled, rows: int) -> bytes:
-    """So many rows as a file, for a button: nobody waits in a page. Raises: as `process.compute`."""
+    """Draw rows as a CSV file, when its button is pressed. Raises: as `process.compute`."""
     return process.compute(_csv, release, rows)
 
 
 def parquet_file(release: Release, rows: int, guarantee: str) -> bytes:
-    """The same with the guarantee in its footer. Raises: as `process.compute`."""
+    """Draw rows as a Parquet file with the guarantee in its footer. Raises: as `process.compute`."""
     return process.compute(_parquet, release, rows, guarantee)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
@@ -47,6 +48,8 @@ def read(
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
@@ -73,15 +76,15 @@ def read(
 
 
 def interrupted() -> ReadError:
-    """What to say where a person, or a closed tab, ended the reading."""
+    """Return the error of reading that a person, or a closed tab, has ended."""
     return ReadError("reading was stopped", remedy="choose the file again")
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
+    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
     with _AT_ONCE:
         try:
-            return process.run(Release.from_file, data, memory=MEMORY, seconds=SECONDS)
+            return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
             raise _refusal(error) from None
 

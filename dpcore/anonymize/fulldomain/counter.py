@@ -18,7 +18,7 @@ from dpcore.anonymize.fulldomain.coded import CodedClasses
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Histogram
+from dpcore.anonymize.groups import ValueCounts
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 
 COMBINATIONS = 8
@@ -38,7 +38,7 @@ class Counted(ClassesOfNode):
         self.table, self.node, self._coded = coded.table, node, coded
         self._index, self._shape = coded.index(node)
         self._space = math.prod(self._shape)
-        self._histograms: dict[str, Histogram] = {}
+        self._histograms: dict[str, ValueCounts] = {}
         self._views: dict[int, FloatArray] = {}
 
     @cached_property
@@ -117,15 +117,15 @@ class Counted(ClassesOfNode):
     def of_entries(self) -> IntArray:
         return np.asarray(self._class[self._coded.classes.of_entries])
 
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueCounts:
         if column not in self._histograms:
             self._histograms[column] = self._histogram(column, self.table.members is not None)
         return self._histograms[column]
 
-    def most_held(self, column: str) -> Histogram:
+    def most_held(self, column: str) -> ValueCounts:
         return self.histogram(column) if self.table.members is None else self._histogram(column, False)
 
-    def _histogram(self, column: str, corrects: bool) -> Histogram:
+    def _histogram(self, column: str, corrects: bool) -> ValueCounts:
         width = len(self.secrets[column].values)
         value, figures = self._coded.held(column)
         most = COMBINATIONS * len(value)
@@ -148,7 +148,7 @@ class Counted(ClassesOfNode):
             cells, figures = cells[starts], np.add.reduceat(figures, starts)
             cells, figures = cells[figures > 0], figures[figures > 0]
         group = cells // width
-        return Histogram(
+        return ValueCounts(
             group=self._place.take(group) if is_small else group,
             value=cells - group * width,
             count=figures.astype(np.int64),

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import Counting, Metric, Separable
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -82,6 +82,7 @@ class Frontier:
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
+            assert isinstance(metric, Counting)
             squares = self._squares[candidates, band:].sum(axis=1)
             bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
         levels = self.table.lattice.total_levels[candidates]

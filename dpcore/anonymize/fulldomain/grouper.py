@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Histogram, Secret
+from dpcore.anonymize.groups import SensitiveColumn, ValueCounts
 from dpcore.tables.classes import BoolArray, IntArray, starts_of
 
 REMEMBERED = 20_000_000
@@ -26,7 +26,7 @@ class ClassesOfNode(ABC):
     node: Node
 
     @property
-    def secrets(self) -> Mapping[str, Secret]:
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
         """The sensitive columns of the table."""
         return self.table.secrets
 
@@ -46,11 +46,11 @@ class ClassesOfNode(ABC):
         """People of the table; int64."""
 
     @abstractmethod
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueCounts:
         """Published people by value of a sensitive column."""
 
     @abstractmethod
-    def most_held(self, column: str) -> Histogram | None:
+    def most_held(self, column: str) -> ValueCounts | None:
         """The same with each as often as any finer classes may hold them together; None where that is not
         known."""
 
@@ -148,10 +148,10 @@ class Classes(ClassesOfNode):
     def of_entries(self) -> IntArray:
         return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
 
-    def most_held(self, column: str) -> Histogram | None:
+    def most_held(self, column: str) -> ValueCounts | None:
         return self.histogram(column) if self.views is None else None
 
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueCounts:
         width = len(self.secrets[column].values)
         cells = self.owner * width + self.table.fields[column].of(self.keys)
         counts = self.published
@@ -164,7 +164,7 @@ class Classes(ClassesOfNode):
             starts = starts_of(cells)
             cells, counts = cells[starts], np.add.reduceat(counts, starts)
             cells, counts = cells[counts > 0], counts[counts > 0]
-        return Histogram(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
+        return ValueCounts(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
 
 
 class Grouper:

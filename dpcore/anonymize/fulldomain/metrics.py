@@ -1,4 +1,4 @@
-"""Information loss of a node: what an optimal search minimizes; the lowest value is the best.
+"""Information loss of a node, which an optimal search minimizes.
 
 Two kinds. Loss and non-uniform entropy are separable: without suppression they are a sum over the columns
 that the marginals alone decide, and suppression only adds to it. So every node has a lower bound before any
@@ -9,10 +9,10 @@ are those of ARX 3.9.
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,192 +20,219 @@ from dpcore.anonymize.fulldomain.grouper import ClassesOfNode
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples, n_log_n
 from dpcore.errors import ParameterError
+from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
+class Metric(Registered, ABC):
+    """One measure of what a node loses: a frozen class of its parameters, which registers itself by its
+    `kind`."""
+
+    kind: ClassVar[str]
+    """The name under which plans are stored."""
+
+    @abstractmethod
+    def bounds(self, table: Tuples) -> FloatArray:
+        """(nodes,) a lower bound of the score of every node, by index."""
+
+    @abstractmethod
+    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+        """Return the score of a node of which some classes are suppressed.
+
+        Args: suppressed: (classes,).
+        """
+
+
+class Separable(Metric):
+    """A sum over the columns. Without suppression the marginals alone decide it."""
+
+    weights: Mapping[str, float]
+    """By column name; 1 where none is given."""
+
+    def __post_init__(self) -> None:
+        for name, weight in self.weights.items():
+            if not 0 < weight < float("inf"):
+                raise ParameterError(
+                    "the weight of {column} ({weight:g}) must be above 0",
+                    remedy="give a positive weight",
+                    column=name,
+                    weight=weight,
+                )
+
+    @abstractmethod
+    def terms(self, table: Tuples, column: int) -> FloatArray:
+        """(levels,) what a column adds at each of its levels without suppression."""
+
+    @abstractmethod
+    def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
+        """Return what a column adds, at least, where so many rows are suppressed; as many as `suppressed`."""
+
+    def joined(self, total: FloatArray) -> FloatArray:
+        """Return the scores from the sums over the columns."""
+        return total
+
+    def bounds(self, table: Tuples) -> FloatArray:
+        columns = range(len(table.names))
+        return self.joined(table.lattice.outer_sum([self.terms(table, column) for column in columns]))
+
+    def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
+        """(nodes,) lower bounds of the scores of nodes, by index, that suppress so many rows."""
+        total = np.zeros(len(nodes))
+        for column, levels in enumerate(table.lattice.levels(nodes)):
+            for level in np.unique(levels).tolist():
+                here = levels == level
+                total[here] += self.term_given(table, column, level, suppressed[here])
+        return self.joined(total)
+
+    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
+        """Return a lower bound of the score of one node that suppresses at least so many rows."""
+        rows = np.array([suppressed])
+        terms = [self.term_given(table, column, level, rows) for column, level in enumerate(node)]
+        return float(self.joined(sum(terms, np.zeros(1)))[0])
+
+
 @dataclass(frozen=True, kw_only=True)
-class InformationLoss:
-    """How much of its domain a cell covers; a suppressed row covers all of it. Mean over the columns.
+class InformationLoss(Separable):
+    """The share of its domain that a cell covers; a suppressed row covers all of it. Mean over the columns.
 
     Per column v = (covered - N / leaves) / (N - N / leaves), where covered sums, over the rows, the share of
     the hierarchy's leaves below the cell's label: 0 for original values, 1 for `*`; rounded down to 10 digits
     as in ARX. The geometric mean is prod (v + 1)^w - 1, with weights w that sum to 1.
     """
 
+    kind = "loss"
+
     mean: Literal["geometric", "arithmetic"] = "geometric"
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """By column name; 1 where none is given."""
 
-    def __post_init__(self) -> None:
-        _check_weights(self.weights)
+    def terms(self, table: Tuples, column: int) -> FloatArray:
+        return self._term(table, column, table.covered[column])
 
-    def bounds(self, table: Tuples) -> FloatArray:
-        """The score of every node without suppression, a lower bound with it; flat, by index."""
-        terms = [self._term(table, j, covered) for j, covered in enumerate(table.covered)]
-        return self._joined(table.lattice.outer_sum(terms))
-
-    def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
-        total = np.zeros(len(nodes))
-        for j, levels in enumerate(table.lattice.levels(nodes)):
-            present: set[int] = set(levels.tolist())
-            for level in present:
-                here = levels == level
-                added = np.interp(suppressed[here], *table.cheapest[j][level])
-                total[here] += self._term(table, j, table.covered[j][level] + added)
-        return self._joined(total)
-
-    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
-        """A lower bound of the score of one node that suppresses at least so many rows, but for rounding."""
-        total, weights = 0.0, [self.weights.get(name, 1.0) for name in table.names]
-        for j, (level, weight) in enumerate(zip(node, weights, strict=True)):
-            covered = table.covered[j][level] + float(np.interp(suppressed, *table.cheapest[j][level]))
-            most = table.rows * (len(table.hierarchies[j].values) - 1)
-            value = math.floor((covered - table.rows) / max(most, 1) * 1e10) / 1e10
-            total += weight / sum(weights) * (math.log1p(value) if self.mean == "geometric" else value)
-        return math.expm1(total) if self.mean == "geometric" else total
+    def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
+        added = np.interp(suppressed, *table.cheapest[column][level])
+        return self._term(table, column, table.covered[column][level] + added)
 
     def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
         sizes = classes.sizes[suppressed]
         total = np.zeros(1)
         for j, level in enumerate(classes.node):
             added = len(table.hierarchies[j].values) - table.leaves[j][level][classes.labels(j, suppressed)]
             total += self._term(table, j, table.covered[j][level : level + 1] + added @ sizes)
-        return float(self._joined(total)[0])
+        return float(self.joined(total)[0])
 
     def _term(self, table: Tuples, column: int, covered: IntArray | FloatArray) -> FloatArray:
-        """What a column adds, from the leaves that its rows cover together (an integer)."""
-        share = self.weights.get(table.names[column], 1.0) / sum(
-            self.weights.get(name, 1.0) for name in table.names
-        )
-        leaves = len(table.hierarchies[column].values)
-        least, most = table.rows, table.rows * leaves
-        value = np.floor((covered - least) / max(most - least, 1) * 1e10) / 1e10
+        """Return what a column adds, from the leaves that its rows cover together (an integer)."""
+        weights = [self.weights.get(name, 1.0) for name in table.names]
+        most = table.rows * (len(table.hierarchies[column].values) - 1)
+        value = np.floor((covered - table.rows) / max(most, 1) * 1e10) / 1e10
+        share = weights[column] / sum(weights)
         return np.asarray(share * (np.log1p(value) if self.mean == "geometric" else value))
 
-    def _joined(self, total: FloatArray) -> FloatArray:
+    def joined(self, total: FloatArray) -> FloatArray:
         return np.expm1(total) if self.mean == "geometric" else total
 
 
 @dataclass(frozen=True, kw_only=True)
-class NonUniformEntropy:
+class NonUniformEntropy(Separable):
     """Bits lost when values are joined, over all rows, plus the entropy of what is suppressed.
 
     Per column: -sum over rows of log2 (n(original value) / n(label)), and over the suppressed rows of
     log2 (n_s(label) / n_s). Source: De Waal and Willenborg (1999), Gionis and Tassa (2009), in ARX's form.
     """
 
+    kind = "non-uniform entropy"
+
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """By column name; 1 where none is given."""
 
-    def __post_init__(self) -> None:
-        _check_weights(self.weights)
+    def terms(self, table: Tuples, column: int) -> FloatArray:
+        sums = table.bits[column]
+        return np.asarray(self._weight(table, column) * (sums - sums[0]))
 
-    def bounds(self, table: Tuples) -> FloatArray:
-        """The score of every node without suppression, a lower bound with it; flat, by index."""
-        return table.lattice.outer_sum([self._lost(table, j) for j in range(len(table.names))])
-
-    def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
-        total = np.zeros(len(nodes))
-        for j, levels in enumerate(table.lattice.levels(nodes)):
-            lost = self._lost(table, j)
-            present: set[int] = set(levels.tolist())
-            for level in present:
-                here = levels == level
-                least = _least_entropy(*table.commonest[j][level], suppressed[here])
-                total[here] += lost[level] + self._weight(table, j) * least
-        return total
-
-    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
-        """A lower bound of the score of one node that suppresses at least so many rows, but for rounding."""
-        total, rows = 0.0, np.array(suppressed)
-        for j, level in enumerate(node):
-            least = _least_entropy(*table.commonest[j][level], rows)
-            total += self._weight(table, j) * float(table.bits[j][level] - table.bits[j][0] + least)
-        return total
+    def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
+        reached, bits = table.commonest[column][level]
+        whole = np.searchsorted(reached, suppressed, side="right") - 1  # of the most frequent labels
+        entropy = n_log_n(suppressed) - bits[whole] - n_log_n(suppressed - reached[whole])
+        return np.asarray(self.terms(table, column)[level] + self._weight(table, column) * entropy)
 
     def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
         sizes = classes.sizes[suppressed]
         total = 0.0
         for j, level in enumerate(classes.node):
             counts = np.bincount(classes.labels(j, suppressed), sizes)
             entropy = n_log_n(sizes.sum()) - n_log_n(counts).sum()
-            total += self._lost(table, j)[level] + self._weight(table, j) * float(entropy)
+            total += self.terms(table, j)[level] + self._weight(table, j) * float(entropy)
         return float(total)
-
-    def _lost(self, table: Tuples, column: int) -> FloatArray:
-        """The bits lost at each level of a column."""
-        sums = table.bits[column]
-        return np.asarray(self._weight(table, column) * (sums - sums[0]))
 
     def _weight(self, table: Tuples, column: int) -> float:
         return self.weights.get(table.names[column], 1.0)
 
 
+class Counting(Metric):
+    """A figure that the class sizes alone decide."""
+
+    @abstractmethod
+    def above(self, classes: ClassesOfNode, least: int) -> float:
+        """Return a lower bound for all generalizations, whose kept classes have at least so many rows."""
+
+    @abstractmethod
+    def most_suppressed(self, table: Tuples, score: float) -> float:
+        """Return the rows, at most, that a node suppresses which scores no more than this."""
+
+    @abstractmethod
+    def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
+        """(nodes,) the scores from the kept classes, the sum of their squared sizes, the suppressed rows."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Discernibility:
+class Discernibility(Counting):
     """Sum of the squared class sizes, plus N for every suppressed row (Bayardo and Agrawal, 2005)."""
 
+    kind = "discernibility"
+
     def bounds(self, table: Tuples) -> FloatArray:
-        """A lower bound of the score of every node: N rows in so many classes, all equally large."""
         return table.rows**2 / _most_classes(table)
 
     def above(self, classes: ClassesOfNode, least: int) -> float:
-        """A lower bound for all generalizations, whose kept classes have at least so many rows."""
         sizes = classes.sizes.astype(np.float64)
         return float(sizes @ np.maximum(sizes, least))
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
-        """The rows that a node may suppress which scores no more than this."""
         return score / table.rows
 
     def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag per class) are suppressed."""
         kept = classes.sizes[~suppressed].astype(np.float64)
         return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
-        """The scores from the kept classes, the sum of their squared sizes and the suppressed rows."""
         return squares + rows * suppressed.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AverageClassSize:
+class AverageClassSize(Counting):
     """N over the number of classes; all suppressed rows are one (LeFevre, DeWitt, Ramakrishnan, 2006)."""
 
+    kind = "average class size"
+
     def bounds(self, table: Tuples) -> FloatArray:
-        """A lower bound of the score of every node: one class for each combination of labels."""
         return table.rows / _most_classes(table)
 
     def above(self, classes: ClassesOfNode, least: int) -> float:
-        """A lower bound for all generalizations, whose kept classes have at least so many rows."""
         small = classes.sizes < least
         most = np.count_nonzero(~small) + int(classes.sizes[small].sum()) // least + 1
         return classes.table.rows / most
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
-        """The rows that a node may suppress which scores no more than this: all."""
         return float(table.rows)
 
     def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag per class) are suppressed."""
         sizes = classes.sizes
         kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
         return classes.table.rows / max(kept, 1)
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
-        """The scores from the kept classes and the suppressed rows."""
         return rows / np.maximum(classes + (suppressed > 0), 1)
-
-
-Separable = InformationLoss | NonUniformEntropy
-Counting = Discernibility | AverageClassSize
-Metric = Separable | Counting
 
 
 def _most_classes(table: Tuples) -> FloatArray:
@@ -213,21 +240,3 @@ def _most_classes(table: Tuples) -> FloatArray:
     labels = [np.array([np.log(len(each)) for each in levels]) for levels in table.leaves]
     found = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
     return np.minimum(found, table.rows)
-
-
-def _least_entropy(reached: FloatArray, bits: FloatArray, suppressed: IntArray) -> FloatArray:
-    """The least entropy, in bits times rows, of so many rows: those with the most frequent labels."""
-    whole = np.searchsorted(reached, suppressed, side="right") - 1
-    rest = suppressed - reached[whole]
-    return n_log_n(suppressed) - bits[whole] - n_log_n(rest)
-
-
-def _check_weights(weights: Mapping[str, float]) -> None:
-    for name, weight in weights.items():
-        if not 0 < weight < float("inf"):
-            raise ParameterError(
-                "the weight of {column} ({weight:g}) must be above 0",
-                remedy="give a positive weight",
-                column=name,
-                weight=weight,
-            )

@@ -124,7 +124,7 @@ class _Search:
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
         self.each = told_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was told
-        self.is_bounding = not isinstance(metric, Separable)
+        self.is_bounding = isinstance(metric, Counting)
         self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
@@ -190,6 +190,7 @@ class _Search:
             return np.zeros(len(indices))  # to look may close others
         # the classes that other models suppress are one more, where classes are what is counted
         more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
+        assert isinstance(self.metric, Counting)
         return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + more)
 
     def close_in(self) -> None:
@@ -342,7 +343,7 @@ class _Search:
                 checks=self.checks,
             )
             self.open &= self.bounds <= score
-            if not isinstance(self.metric, Separable):
+            if isinstance(self.metric, Counting):
                 self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from dpcore.anonymize.fulldomain.bits import Bits, side_by_side
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
 from dpcore.anonymize.fulldomain.people import Folded, Members
-from dpcore.anonymize.groups import Secret, secret_of
+from dpcore.anonymize.groups import SensitiveColumn, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
@@ -35,7 +35,7 @@ class Tuples:
     """used[j]: the leaves of hierarchy j that occur; keys hold positions in it."""
     columns: tuple[Bits, ...]
     """Where each quasi-identifier is inside the keys."""
-    secrets: Mapping[str, Secret]
+    secrets: Mapping[str, SensitiveColumn]
     fields: Mapping[str, Bits]
     """Where each sensitive column is inside the keys."""
     tail: int

@@ -16,7 +16,7 @@ from dpcore.tables.classes import FloatArray, IntArray, dense
 def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
     """(rows,) clusters that all may be released; each is one or several of those given.
 
-    The table as one cluster may be released: `Admission.gate` has seen to that, so this ends.
+    The table as one cluster may be released: `Gate.of` has seen to that, so this ends.
 
     Args: points: (columns, rows), on one scale. clusters: (rows,) without gaps, each with k people.
     """

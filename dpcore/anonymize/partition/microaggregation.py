@@ -10,7 +10,6 @@ Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,8 @@ import pandas as pd
 from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
-from dpcore.errors import InfeasibleError, ParameterError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index, leaves_of
-from dpcore.tables.people import person_of
 
 EXACT_ROWS = 100_000
 """More rows than this are clustered in blocks."""
@@ -28,77 +26,31 @@ EXACT_ROWS = 100_000
 BLOCK_ROWS = 4_000
 """The largest block."""
 
-SAMPLE_ROWS = 20_000
-"""Rows on which the cost of the blocks is measured: the exact clusters of so many rows take half a second."""
-
 _ONE_BY_ONE = 12
 _BINS = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clustering:
-    """Clusters and what they lose.
-
-    Attributes:
-        clusters: (rows,) cluster of each row.
-        information_loss: within-cluster over total sum of squares, on the scaled columns.
-        blocks: 1 when exact.
-        block_penalty: by what share the blocks raise the loss, measured on an even sample of rows; 0 when
-            exact.
-    """
-
-    clusters: IntArray
-    information_loss: float
-    blocks: int
-    block_penalty: float
-
-
-def microaggregate(
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    *,
-    k: int,
-    person: str | None = None,
-    gate: Gate | None = None,
-) -> Clustering:
+def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> IntArray:
     """Cluster the rows by the numbers in these columns.
 
-    Args: person: the column that tells whose row it is; None where every row is a person. gate: what a
-        cluster needs besides; those that lack it are united.
-    Raises: ParameterError for k below 1 or no columns; SchemaError for a column that does not hold numbers in
-        every row; InfeasibleError for k above the number of people.
+    Args: gate: what a cluster needs; those that lack more than k people are united.
+    Returns: (rows,) the cluster of each.
+    Raises: ParameterError without columns; SchemaError for a column that does not hold numbers in every row.
     """
     check_columns(columns)
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
-    if k < 1:
-        raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
-    whose = person_of(frame, person)
-    centers = points
+    whose, centers = gate.rows.person, points
     if whose is not None:
         rows = np.bincount(whose)
         centers = np.stack([np.bincount(whose, column) / rows for column in points])
-    if k > centers.shape[1]:
-        raise InfeasibleError(
-            "k ({k}) is above the number of {whom}",
-            remedy="lower k, or bring more {whom}",
-            k=k,
-            whom="rows" if whose is None else "people",
-        )
     order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
     centers = centers[:, order]
     exact = len(order) <= EXACT_ROWS
-    blocks = [np.arange(len(order))] if exact else _blocks(centers, max(BLOCK_ROWS, 2 * k))
+    blocks = [np.arange(len(order))] if exact else _blocks(centers, max(BLOCK_ROWS, 2 * gate.k))
     clusters = np.empty(len(order), dtype=np.int64)
-    clusters[order] = _in_blocks(centers, blocks, k)
+    clusters[order] = _in_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
-    if gate is not None:
-        clusters = merged(points, clusters, gate)
-    return Clustering(
-        clusters=clusters,
-        information_loss=information_loss(points, clusters),
-        blocks=len(blocks),
-        block_penalty=0.0 if exact else _block_penalty(centers, k),
-    )
+    return merged(points, clusters, gate) if gate.models else clusters
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
@@ -183,17 +135,6 @@ class _Rest:
         return distance
 
 
-def information_loss(points: FloatArray, clusters: IntArray) -> float:
-    """Sum of squares within the clusters over the total sum of squares; 0 when all rows are equal."""
-    sizes = np.bincount(clusters)
-    within = total = 0.0
-    for column in points:
-        means = np.bincount(clusters, column) / sizes
-        within += float(((column - means[clusters]) ** 2).sum())
-        total += float(((column - column.mean()) ** 2).sum())
-    return within / total if total else 0.0
-
-
 def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -> Recoded:
     """The table with each number replaced by its cluster's mean, on the scales of every other method.
 
@@ -274,11 +215,3 @@ def _in_blocks(points: FloatArray, blocks: Sequence[IntArray], k: int) -> IntArr
         clusters[block] = found + mdav(points[:, block], k)
         found = int(clusters[block].max()) + 1
     return clusters
-
-
-def _block_penalty(points: FloatArray, k: int) -> float:
-    """By what share the blocks raise the loss of evenly spaced rows."""
-    sample = points[:, :: points.shape[1] // SAMPLE_ROWS]
-    exact = information_loss(sample, mdav(sample, k))
-    in_blocks = information_loss(sample, _in_blocks(sample, _blocks(sample, max(BLOCK_ROWS, 2 * k)), k))
-    return in_blocks / exact - 1 if exact else 0.0

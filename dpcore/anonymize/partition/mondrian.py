@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.partition.admission import Admission, Gate
+from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import (
@@ -37,15 +37,14 @@ BALANCE = 0.2
 more room to cut again. The value lowers NCP by 1 to 10 % against 0 on Adult; 0.1 to 0.3 are alike."""
 
 
-def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, admission: Admission) -> Recoded:
-    """Recode the columns so that every class may be released.
+def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
+    """Recode the columns so that every class may be released by the gate of the table.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column; InfeasibleError when even the
-        whole table as one class may not be released.
+    Raises: ParameterError without columns; SchemaError for an unknown column.
     """
     check_columns(columns)
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
-    classes = _partition(list(leaves.values()), admission.gate(frame))
+    classes = _partition(list(leaves.values()), gate)
     return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
 
 
@@ -64,7 +63,7 @@ def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     active, part = np.arange(len(final)), np.zeros_like(final)
     while len(active):
         people = None if gate.rows.person is None else _People.of(part, gate.rows.person[active])
-        cuts = [_best_cut(column, active, part, gate.admission.k, people) for column in columns]
+        cuts = [_best_cut(column, active, part, gate.k, people) for column in columns]
         split, right = _choose(cuts, active, part, gate)
         stays = ~split[part]
         final[active[stays]] = finished + (np.cumsum(~split) - 1)[part[stays]]

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.partition.admission import Admission, Gate
+from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 from dpcore.anonymize.thresholds import most_within
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
@@ -37,10 +37,10 @@ def local_recoding(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     *,
-    admission: Admission,
+    gate: Gate,
     limit: float = 0.0,
 ) -> Recoded:
-    """Recode the hierarchies' columns so that every class may be released.
+    """Recode the hierarchies' columns so that every class may be released by the gate of the table.
 
     Rows that no node releases join the classes where that costs least, or are suppressed where that costs
     less and the limit allows it.
@@ -48,12 +48,11 @@ def local_recoding(
     Args: limit: share of the people who may have a row that is suppressed so.
 
     Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
-        without a path; InfeasibleError when even the whole table as one class may not be released.
+        without a path.
     """
     check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
-    gate = admission.gate(frame)
-    people = int(gate.rows.groups(np.zeros(len(frame), dtype=np.int64)).people[0])
+    people = int(gate.rows.together(np.ones(len(frame), dtype=bool)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
     trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
@@ -156,7 +155,7 @@ def _is_better_hidden(table: _Table, released: IntArray, rest: IntArray, allowed
     """Whether the rest is of few people, and costs less suppressed than with its best partner."""
     if not len(rest) or _may_be_released(table, rest):
         return False
-    people = table.gate.rows.taken(rest).groups(np.zeros(len(rest), dtype=np.int64)).people[0]
+    people = table.gate.rows.taken(rest).groups(np.zeros_like(rest)).people[0]
     cost = table.weights[rest].sum() * len(table.trees)
     return bool(people <= allowed and cost <= _cheapest_partner(table, released)[1])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import recoded
+from dpcore.anonymize.apply import anonymized
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import search
@@ -20,10 +20,10 @@ from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import counted, distinct_of, tuples
+from dpcore.anonymize.inputs import Inputs
+from dpcore.anonymize.levels import distinct_of, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.first_rows import FIRST
@@ -99,7 +99,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         """Return the size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
-            table = _tuples(original, self.plan.counting(schema.unit.id_column))
+            table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
             return tried(table, self.plan.models)
         except LimitError:
             hierarchies = (self.plan.hierarchies[name] for name in names)
@@ -125,7 +125,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *self.plan.quasi_identifiers)
+        return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """Return the rows; of a table that does not fit, what a search needs of them."""
@@ -151,7 +151,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         models = {k: (KAnonymity(k=k), *others) for k in ks}
         if not plan.method.searches:
             return tuple(_local_points(frame, plan, models))
-        table = _tuples(original, plan)
+        table = tuples(Inputs.of(original, plan))
         if len(self.limits) > 1:
             whole = Frontier(table, ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
@@ -176,17 +176,12 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
 
 
-def _tuples(original: Microdata, plan: Plan) -> Tuples:
-    return counted(original, plan) if isinstance(original, DistinctRows) else tuples(original.frame, plan)
-
-
 def _local_points(
     frame: pd.DataFrame, plan: Plan, models: Mapping[int, tuple[PrivacyModel, ...]]
 ) -> Iterator[Point]:
-    person = person_of(frame, plan.counted)
     for k, each in models.items():
         with contextlib.suppress(InfeasibleError):
-            report = quality(recoded(frame, dataclasses.replace(plan, models=each)), person)
+            report = anonymized(frame, dataclasses.replace(plan, models=each)).quality
             yield Point(
                 k=k,
                 limit=0.0,

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import leaving, recoded
-from dpcore.anonymize.inputs import published_rows, subset_of
+from dpcore.anonymize.apply import Anonymization, anonymized
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.promise import promised
-from dpcore.anonymize.quality import Quality, quality, suppressed_classes
+from dpcore.anonymize.quality import Quality
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.base import RowsEvaluation
@@ -73,34 +71,30 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *map(str, self.plan.models))
+        return (self.plan.method.kind, *map(str, self.plan.models))
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> ResidualRiskReport:
         """Return the report. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
-        frame, plan = original.frame, self.plan.counting(schema.unit.id_column)
-        plan = plan.method.prepared(frame, plan)
-        result, rows = recoded(frame, plan), published_rows(frame, plan)
-        suppressed = suppressed_classes(result)[result.classes]
-        leaves = leaving(frame, plan, suppressed)
+        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
+        plan, leaves = result.plan, result.leaves
         if not leaves.any():
             raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
-        side = after_of(frame, plan, result.classes, suppressed)
-        shown = rows[leaves]
+        shown = result.rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
         of_people = largest_each(risk, person)
-        crowd = largest_each(np.minimum(risk, self._in_population(frame, plan, suppressed)[leaves]), person)
+        crowd = largest_each(np.minimum(risk, _in_population(result)[leaves]), person)
         return ResidualRiskReport(
             plan=plan,
-            original=len(frame),
+            original=len(original.frame),
             left=int(leaves.sum()),
-            hidden=_people_of(rows, plan, suppressed & leaves),
-            side=side,
-            models=promised(plan, rows, result.classes, hidden=suppressed, leaves=leaves),
-            quality=quality(result, person_of(rows, plan.counted)),
+            hidden=_people_of(result.rows, plan, result.hidden & leaves),
+            side=after_of(result),
+            models=result.models,
+            quality=result.quality,
             prosecutor=_levels(of_people),
             journalist=_levels(crowd),
             highest=float(crowd.max()),
@@ -108,18 +102,19 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
             alike=_alike(shown, plan, classes, person),
         )
 
-    def _in_population(self, frame: pd.DataFrame, plan: Plan, suppressed: BoolArray) -> FloatArray:
-        """Return 1 / people of the population with the same labels, (published rows,).
 
-        It is 1 where that is not known: without a population, or for a method without levels.
-        """
-        if plan.subset is None or plan.node is None:
-            return np.ones(len(suppressed))
-        trees = {name: plan.hierarchies[name] for name in plan.quasi_identifiers}
-        covering, leaf = leaf_codes(frame, trees)
-        classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
-        crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
-        return np.where(suppressed, 1.0, 1 / crowd[subset_of(frame, plan)])
+def _in_population(result: Anonymization) -> FloatArray:
+    """Return 1 / people of the population with the same labels, (published rows,).
+
+    It is 1 where that is not known: without a population, or for a method without levels.
+    """
+    plan, frame, subset = result.plan, result.inputs.frame, result.inputs.subset
+    if subset is None or plan.node is None:
+        return np.ones(len(result.hidden))
+    covering, leaf = leaf_codes(frame, plan.trees)
+    classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
+    crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
+    return np.where(result.hidden, 1.0, 1 / crowd[subset])
 
 
 def _levels(risk: FloatArray) -> tuple[float, ...]:

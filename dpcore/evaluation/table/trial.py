@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import leaving, recoded
-from dpcore.anonymize.inputs import published_rows
+from dpcore.anonymize.apply import Anonymization, anonymized
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.quality import Quality, quality, suppressed_classes
+from dpcore.anonymize.quality import Quality
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import visible_rows
@@ -76,44 +75,38 @@ class Trial(RowsEvaluation[TrialReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *map(str, self.plan.models))
+        return (self.plan.method.kind, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
         """Return both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
-        frame, plan = original.frame, self.plan.counting(schema.unit.id_column)
         start = time.thread_time()
-        plan = plan.method.prepared(frame, plan, on_progress)
-        result = recoded(frame, plan)
+        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), on_progress)
         seconds = time.thread_time() - start
-        rows = published_rows(frame, plan)
-        suppressed = suppressed_classes(result)[result.classes]
-        if suppressed.all():
+        if result.hidden.all():
             raise InfeasibleError(
                 "these demands suppress every row", remedy="lower k, ask for less, or take another method"
             )
+        plan, rows = result.plan, result.rows
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
-            after=after_of(frame, plan, result.classes, suppressed),
-            quality=quality(result, person_of(rows, plan.counted)),
+            after=after_of(result),
+            quality=result.quality,
             seconds=seconds,
         )
 
 
-def after_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, suppressed: BoolArray) -> Side:
-    """Return the figures of all rows that leave, the suppressed ones among them; at least one does.
-
-    Args: classes, suppressed: (published rows,).
-    """
-    rows = published_rows(frame, plan)
-    side = side_of(rows, plan, classes, leaving(frame, plan, suppressed))
-    if plan.suppressed != "blanked" or suppressed.all():
+def after_of(result: Anonymization) -> Side:
+    """Return the figures of all rows that leave, the suppressed ones among them; at least one does."""
+    rows, plan, classes = result.rows, result.plan, result.classes
+    side = side_of(rows, plan, classes, result.leaves)
+    if plan.suppressed != "blanked" or result.hidden.all():
         return side
-    return dataclasses.replace(side, secrets=side_of(rows, plan, classes, ~suppressed).secrets)
+    return dataclasses.replace(side, secrets=side_of(rows, plan, classes, ~result.hidden).secrets)
 
 
 def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:

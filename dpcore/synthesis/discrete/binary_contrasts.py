@@ -26,7 +26,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables import counts
-from dpcore.tables.counts import Contrast, Marginal, Values, aligned
+from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
 EXPLAINED = 2.0
@@ -84,8 +84,7 @@ def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
     """Several draws of one clique, or of its same differences, as their mean with the least variance."""
     held: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for each in measured:
-        signed = each.signed if isinstance(each, Contrast) else ()
-        key = (each.clique, signed, each.values.shape)
+        key = (each.clique, each.signed, each.values.shape)
         held[key] = _mean(held[key], each) if key in held else each
     return list(held.values())
 
@@ -100,7 +99,7 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
     for each in measured:
         if each.values.shape == grouping.coarse.shape(each.clique):
             found.append(each)
-        elif not isinstance(each, Contrast):  # whose two cells are one group: it tells nothing
+        elif not each.signed:  # whose two cells are one group: it tells nothing
             values = grouping.merge(each.clique[0], each.values)
             variance = each.variance * each.values.size / values.size
             found.append(replace(each, values=values, variance=variance))
@@ -114,7 +113,7 @@ def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
         measured: as `pooled`, with the number of rows, the columns and the pairs of triples among them.
     """
     tables = {each.clique: each for each in measured}
-    contrasts = [each for each in measured if isinstance(each, Contrast)]
+    contrasts = [each for each in measured if each.signed]
     agreed = {each.clique: each for each in consistent(domain, measured)} if contrasts else {}
     for each in contrasts:
         table = agreed[each.clique]
@@ -142,12 +141,12 @@ def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
     return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
 
 
-def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Contrast:
+def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Marginal:
     by = tuple(name for name in clique if name not in signed)
     values = sums.reshape(domain.shape(by)) / 2 ** len(signed)
     for _ in signed:
         values = np.multiply.outer(values, SIGNS)
-    return Contrast(
+    return Marginal(
         clique=clique,
         values=aligned(values, (*by, *signed), clique),
         variance=variance / 4 ** len(signed),
@@ -161,10 +160,10 @@ def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, vari
 def _mean(one: Marginal, other: Marginal) -> Marginal:
     """The inverse-variance mean of two independent draws of the same."""
     part = other.variance / max(one.variance + other.variance, 1e-12)
-    mean = replace(
+    return replace(
         one,
         values=part * one.values + (1 - part) * other.values,
         variance=one.variance * part,
+        own=None if one.own is None else one.own * part,
         pooled=True,
     )
-    return replace(mean, own=mean.own * part) if isinstance(mean, Contrast) else mean

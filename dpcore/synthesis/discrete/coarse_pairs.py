@@ -30,7 +30,7 @@ ROWS_PER_DEVIATION = 10.0  # in a coarse cell of a pair, about
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Beyond:
+class CoarsePairs:
     """What was measured of pairs outside the tree.
 
     Attributes:
@@ -74,7 +74,7 @@ class Beyond:
         }
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Beyond:
+    def from_dict(cls, fields: Mapping[str, Any]) -> CoarsePairs:
         """Read what `to_dict` wrote."""
         return cls(
             groups={name: unpack(group) for name, group in fields["groups"].items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers
-from dpcore.tables.counts import Values
+from dpcore.tables.counts import Values, cell_mask
 
 MAX_CONSTRAINT_CELLS = 2_000_000
 
@@ -83,7 +83,7 @@ class Constraints:
         for rule in self.impossible:
             domain.clique(rule.columns)
             for name, cells in zip(rule.columns, rule.cells, strict=True):
-                _check_cells(domain, name, cells)
+                cell_mask(domain, name, cells)
         decided: set[str] = set()
         for function in self.determines:
             if len(function.cells) != domain.size(function.column):
@@ -95,7 +95,7 @@ class Constraints:
                     count=len(function.cells),
                     target=function.target,
                 )
-            _check_cells(domain, function.target, function.cells)
+            cell_mask(domain, function.target, function.cells)
             if function.target in decided or any(
                 function.target in (other.column, *(n for rule in self.impossible for n in rule.columns))
                 for other in self.determines
@@ -132,7 +132,7 @@ class Constraints:
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):
                 if column == name:
-                    marks.append(np.isin(np.arange(domain.size(name)), cells).astype(np.int64))
+                    marks.append(cell_mask(domain, name, cells).astype(np.int64))
         marks += [np.array(function.cells) for function in self.determines if function.column == name]
         return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
 
@@ -159,14 +159,4 @@ class Constraints:
         return cls(
             impossible=tuple(Impossible(**rule) for rule in fields["impossible"]),
             determines=tuple(Determines(**function) for function in fields["determines"]),
-        )
-
-
-def _check_cells(domain: Domain, name: str, cells: Sequence[int]) -> None:
-    if not all(0 <= cell < domain.size(name) for cell in cells):
-        raise ParameterError(
-            "column {column!r} has cells 0 to {size} only",
-            remedy="check the cells",
-            column=name,
-            size=domain.size(name) - 1,
         )

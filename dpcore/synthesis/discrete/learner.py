@@ -14,10 +14,10 @@ from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
-from dpcore.synthesis.discrete.coarse_pairs import Beyond, coarse_cells, runs
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
 from dpcore.synthesis.discrete.columns import Columns, affordable, independent
 from dpcore.synthesis.discrete.refinement import passes_for
-from dpcore.synthesis.discrete.tree import tree_pairs
+from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
     FEW,
     affordable_parts,
@@ -72,7 +72,7 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
-        self._left: tuple[Loss, list[Clique], Beyond] | None = None  # for pairs outside the tree
+        self._left: tuple[Loss, list[Clique], CoarsePairs] | None = None  # for pairs outside the tree
         self._asked = 0.0  # deviation of the noise of the last distances, in rows
         self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
@@ -122,7 +122,7 @@ class Learner:
             self.measure_columns(spend)
         self._narrow(errors, loss)
 
-    def measure_beyond(self) -> Beyond | None:
+    def measure_beyond(self) -> CoarsePairs | None:
         """Spend what `measure_worst` kept on pairs outside the tree, over coarser cells."""
         if self._left is None or self.fitted is None:
             return None
@@ -158,7 +158,9 @@ class Learner:
                 found += gain(self._view.coarsen(groups).domain, outside, part)
             if found > best:
                 best, kept = found, loss.share(1 - part)
-                self._left = (loss.share(part), outside, Beyond(groups=groups, tables=())) if part else None
+                self._left = (
+                    (loss.share(part), outside, CoarsePairs(groups=groups, tables=())) if part else None
+                )
         return kept
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,24 +12,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.consistency import Evidence, evidence
 from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
-from dpcore.synthesis.discrete.coarse_pairs import Beyond
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import closer, passes_for
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
-from dpcore.tables.counts import Marginal, Values
+from dpcore.tables.answer import Answer
+from dpcore.tables.counts import Marginal, Values, cell_mask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SyntheticModel:
+class SyntheticModel(Model):
     """Expected counts of all columns together, learned from noisy marginals only.
 
     Attributes:
@@ -50,7 +53,7 @@ class SyntheticModel:
     constraints: Constraints
     measurements: tuple[Marginal, ...]
     losses: tuple[Loss, ...] = ()
-    beyond: Beyond | None = None
+    beyond: CoarsePairs | None = None
 
     @property
     def total(self) -> float:
@@ -177,15 +180,7 @@ class SyntheticModel:
         """
         masks: dict[str, Values] = {}
         for name, chosen in cells.items():
-            numbers = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
-            if not numbers.size or numbers.min() < 0 or numbers.max() >= self.domain.size(name):
-                raise ParameterError(
-                    "column {column!r} has cells 0 to {size} only",
-                    remedy="check the cells",
-                    column=name,
-                    size=self.domain.size(name) - 1,
-                )
-            mask = np.isin(np.arange(self.domain.size(name)), numbers).astype(np.float64)
+            mask = cell_mask(self.domain, name, chosen).astype(np.float64)
             function = next((f for f in self.constraints.determines if f.target == name), None)
             held = name if function is None else function.column
             if function is not None:
@@ -227,13 +222,32 @@ class SyntheticModel:
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
             losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
-            beyond=Beyond.from_dict(fields["beyond"]) if "beyond" in fields else None,
+            beyond=CoarsePairs.from_dict(fields["beyond"]) if "beyond" in fields else None,
         )
 
-    def variance_of(self, clique: Clique) -> float | None:
-        """Of one group of cells of the clique, by all measurements; None where none holds the clique."""
-        told = evidence(self.grouping.coarse, self._over_groups, clique)
-        return None if told is None else told.table().variance
+    def noise_errors(self) -> pd.DataFrame:
+        """Return the expected total variation distance of each pair of columns by noise alone, at most 1.
+
+        With standard deviation s in each of n groups of cells it is n s sqrt(2 / pi) / (2 total) for Gaussian
+        noise; Laplace noise of the same variance has a smaller mean, so this bounds it. The fit of the whole
+        model lowers it further. It reads the model only, so it may be published.
+
+        Returns: symmetric, with the columns as index and columns, of one column on the diagonal. NaN for a
+            pair that no noisy table held: there the error is that of the assumption that other columns
+            explain the pair, which no release can tell.
+        """
+        coarse = self.grouping.coarse
+        columns = [name for name in self.columns if name in coarse.names]
+        pairs = np.full((len(columns), len(columns)), np.nan)
+        scale = math.sqrt(2 / math.pi) / (2 * max(self.total, 1.0))
+        for i, first in enumerate(columns):
+            for j, second in enumerate(columns[: i + 1]):
+                clique = (first,) if i == j else (second, first)
+                measured = evidence(coarse, self._over_groups, clique)
+                if measured is not None:
+                    deviation = math.sqrt(measured.table().variance)
+                    pairs[i, j] = pairs[j, i] = min(1.0, coarse.cells(clique) * deviation * scale)
+        return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
         """A table over groups with the rows of its group in each declared cell."""

@@ -1,8 +1,7 @@
 """Facts that a person may want every row to keep, proposed for confirmation.
 
-From public knowledge: names of columns and their declared categories, never rows. So they cost nothing and
-say nothing about the table. From a release: what its noisy counts of two columns show. That was paid for with
-the release, and reading it is post-processing.
+They follow from names of columns and their declared categories, never from rows. So they cost nothing and
+say nothing about the table.
 """
 
 from __future__ import annotations
@@ -12,16 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.errors import ParameterError
 from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.discrete.constraints import Determines, Impossible
-from dpcore.tables.counts import Marginal
 from dpcore.text import Text
-
-STANDS_OUT = 4.0
-"""Deviations of its noise from which a count is taken for somebody."""
 
 _YEARS = (
     "preschool", "1st 4th", "5th 6th", "7th 8th", "9th", "10th", "11th", "12th", "hs grad", "some college",
@@ -53,30 +47,6 @@ def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
             if re.search(r"\bage\b", named[column.name]) and named[other.name].startswith("marital"):
                 found += _children(column, other)
     return tuple(found)
-
-
-def fact_in(marginal: Marginal) -> Determines | None:
-    """The first column of a released pair decides the second, if every row of counts says so; else None.
-
-    Rows of counts that do not stand out of their noise are decided by their largest count. Free
-    post-processing; a later release of the same table stands on this one.
-
-    Raises: ParameterError for a marginal of other than two columns.
-    """
-    if marginal.values.ndim != 2:
-        raise ParameterError(
-            "a dependence is between two columns", remedy="give the counts of a pair of columns"
-        )
-    deviation = marginal.variance**0.5
-    values = marginal.values
-    most = values.max(axis=1)
-    rest = values.sum(axis=1) - most
-    clear = most >= STANDS_OUT * deviation
-    noise = STANDS_OUT * deviation * np.sqrt(values.shape[1])
-    if not clear.any() or (rest[clear] > noise).any():
-        return None
-    column, target = marginal.clique
-    return Determines(column=column, target=target, cells=tuple(values.argmax(axis=1).tolist()))
 
 
 def _numbered(column: Column, target: Column) -> list[SuggestedFact]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpcore.errors import ParameterError
+from dpcore.model import Model
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.gaussian.moments import Moments
-from dpcore.synthesis.gaussian.split_classes import Halves
+from dpcore.synthesis.gaussian.split_classes import ClassSplit
 from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
 
@@ -23,7 +23,7 @@ def positions(size: int) -> Values:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GaussianModel:
+class GaussianModel(Model):
     """Rows of a class are drawn from a normal law, clipped to the public bounds and put back into cells.
 
     Attributes:
@@ -32,7 +32,7 @@ class GaussianModel:
         counts: (classes,), noisy rows of each class, at least 0.
         features: columns with positions, in the order of the moments.
         moments: of the features.
-        halves: of the features in two cells of each class; None where the noise did not allow them.
+        split: laws of the features in two cells of each class; None where the noise did not allow them.
         shares: column -> (classes, cells), noisy counts of categories, at least 0.
     """
 
@@ -44,14 +44,14 @@ class GaussianModel:
     features: tuple[str, ...]
     moments: Moments
     shares: Mapping[str, Values]
-    halves: Halves | None = None
+    split: ClassSplit | None = None
 
     def __post_init__(self) -> None:
         shape = len(self.counts), len(self.features)
         covariances = self.moments.covariances
         fits = self.moments.centers.shape == shape and covariances.shape == (*shape, shape[1])
-        if self.halves is not None:
-            fits = fits and self.halves.centers.shape == (2, *shape) and self.halves.scales.shape == shape
+        if self.split is not None:
+            fits = fits and self.split.centers.shape == (2, *shape) and self.split.scales.shape == shape
         if not (fits and np.linalg.eigvalsh(covariances).min(initial=1.0) > 0):
             raise ParameterError(
                 "the model has other classes or features than its numbers",
@@ -80,10 +80,6 @@ class GaussianModel:
             codes[name] = np.rint((places[:, number] + 1) / 2 * last).astype(np.int64)
         return {name: codes[name] for name in self.domain.names}
 
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """The model of those rows that have these cells."""
-        return Conditioned.of(self, cells)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return {
@@ -95,7 +91,7 @@ class GaussianModel:
             "centers": pack(self.moments.centers),
             "covariances": pack(self.moments.covariances),
             "shares": {name: pack(table) for name, table in self.shares.items()},
-            "halves": None if self.halves is None else self.halves.to_dict(),
+            "halves": None if self.split is None else self.split.to_dict(),
         }
 
     @classmethod
@@ -108,7 +104,7 @@ class GaussianModel:
             features=tuple(fields["features"]),
             moments=Moments(centers=unpack(fields["centers"]), covariances=unpack(fields["covariances"])),
             shares={name: unpack(table) for name, table in fields["shares"].items()},
-            halves=None if fields["halves"] is None else Halves.from_dict(fields["halves"]),
+            split=None if fields["halves"] is None else ClassSplit.from_dict(fields["halves"]),
         )
 
     def _places(self, classes: Integers, rng: np.random.Generator) -> Values:
@@ -119,9 +115,9 @@ class GaussianModel:
         for number, (center, covariance) in enumerate(laws):
             rows = classes == number
             places[rows] = center + noise[rows] @ np.linalg.cholesky(covariance).T
-        if self.halves is not None:
-            split = places[:, self.halves.feature].copy()
-            high = (split > self.halves.edge).astype(np.int64)
-            places = self.halves.centers[high, classes] + self.halves.scales[classes] * noise
-            places[:, self.halves.feature] = split
+        if self.split is not None:
+            values = places[:, self.split.feature].copy()
+            high = (values > self.split.edge).astype(np.int64)
+            places = self.split.centers[high, classes] + self.split.scales[classes] * noise
+            places[:, self.split.feature] = values
         return np.clip(places, -1.0, 1.0)

@@ -27,19 +27,19 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import LimitError, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import sums_deviation
+from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise
+from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
 from dpcore.synthesis.gaussian.feature_groups import find_groups
 from dpcore.synthesis.gaussian.model import GaussianModel, positions
 from dpcore.synthesis.gaussian.moments import moments
-from dpcore.synthesis.gaussian.split_classes import Halves, halves, split_of
-from dpcore.tables.counts import Marginal, Noise, check_cells
+from dpcore.synthesis.gaussian.split_classes import ClassSplit, split_classes, split_of
+from dpcore.tables.counts import Marginal, check_cells
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
 
@@ -173,14 +173,13 @@ class Gaussian(Recipe):
             check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
         check_entries(len(self.features) + len(_pairs(self.groups or ())))
         if self.detail == "cells":
-            self._check_halves(domain)
+            self._check_split(domain)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
-        noise: Noise = "max norm" if isinstance(loss, PureDP) else "gaussian"
         deviation = self.mean_noise(domain, loss, rows)
         cells = domain.size(self.label)
-        return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=noise),)
+        return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=sums_noise(loss)),)
 
     def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
         """Deviation of the noise of a sum, in rows, at most: over n, that of a class mean.
@@ -223,12 +222,8 @@ class Gaussian(Recipe):
         marginals, model = self._published(domain, first, second, wanted, loss)
         if len(parts) > 2:
             on_progress("measure cells", 0.8)
-            model = replace(model, halves=self._halves(measurer, model, left.share(parts[2])))
+            model = replace(model, split=self._split(measurer, model, left.share(parts[2])))
         return marginals, model
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
 
     def reads(self, domain: Domain) -> Clique:
         """The label, the features and the categories."""
@@ -238,18 +233,6 @@ class Gaussian(Recipe):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Its label."""
         return Text("Table for learning {column}", column=fields["label"])
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Gaussian:
-        """Read what `to_dict` wrote."""
-        groups = fields["groups"]
-        return cls(
-            label=fields["label"],
-            features=tuple(fields["features"]),
-            one_hot=tuple(fields["one_hot"]),
-            groups=None if groups is None else tuple(map(tuple, groups)),
-            detail=fields["detail"],
-        )
 
     def _left(self) -> Fraction:
         """Part of the loss for the sums themselves."""
@@ -267,12 +250,12 @@ class Gaussian(Recipe):
         if len(self.features) < 2:
             return "variances"
         try:
-            self._check_halves(domain)
+            self._check_split(domain)
         except LimitError:
             return "variances"
         return "cells"
 
-    def _check_halves(self, domain: Domain) -> None:
+    def _check_split(self, domain: Domain) -> None:
         """Refuse sums inside classes for one of the features, whose cells would be too many."""
         for name in self.features:
             check_cells(domain, [(self.label, name)] * len(self.features))
@@ -293,7 +276,7 @@ class Gaussian(Recipe):
             return most
         return "variances" if noise(features, "variances", together) / 2 <= VARIANCE_NOISE else "means"
 
-    def _halves(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> Halves:
+    def _split(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> ClassSplit:
         """Means of the other features where one of them is low, and where it is high, in each class."""
         number, edge = split_of(model.moments, model.counts)
         split = self.features[number]
@@ -303,7 +286,7 @@ class Gaussian(Recipe):
         entries = self._first(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
         view = measurer.coarsen({split: high.astype(np.int64)})
-        return halves(view.sums((self.label, split), entries, loss), model.moments, number, edge)
+        return split_classes(view.sums((self.label, split), entries, loss), model.moments, number, edge)
 
     def _first(self, domain: Domain) -> list[Entry]:
         """Rows, features, categories."""
@@ -347,7 +330,7 @@ class Gaussian(Recipe):
             clique=first.by,
             values=first.values[:, 0],
             variance=first.deviation**2,
-            noise="max norm" if isinstance(loss, PureDP) else "gaussian",
+            noise=sums_noise(loss),
         )
         return {sizes.clique: sizes}, model
 

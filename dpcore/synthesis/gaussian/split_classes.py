@@ -21,7 +21,7 @@ LEAST_WITHIN = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Halves:
+class ClassSplit:
     """Laws of the other features where one feature is low, and where it is high; before they are clipped.
 
     Attributes:
@@ -45,7 +45,7 @@ class Halves:
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Halves:
+    def from_dict(cls, fields: dict[str, Any]) -> ClassSplit:
         """Read what `to_dict` wrote."""
         centers, scales = unpack(fields["centers"]), unpack(fields["scales"])
         return cls(feature=fields["feature"], edge=fields["edge"], centers=centers, scales=scales)
@@ -64,7 +64,7 @@ def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
     return feature, float(shares @ means[:, feature])
 
 
-def halves(sums: NoisySums, moments: Moments, feature: int, edge: float) -> Halves:
+def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) -> ClassSplit:
     """The laws from noisy sums.
 
     Args:
@@ -87,4 +87,4 @@ def halves(sums: NoisySums, moments: Moments, feature: int, edge: float) -> Halv
         within = np.maximum(variances[number] - between, LEAST_WITHIN * variances[number])
         scales[number] = scales_for(found[number], within, shares[number])
     centers = centers_for(np.swapaxes(found, 0, 1), scales[None])
-    return Halves(feature=feature, edge=edge, centers=centers, scales=scales)
+    return ClassSplit(feature=feature, edge=edge, centers=centers, scales=scales)

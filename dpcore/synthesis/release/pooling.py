@@ -100,8 +100,8 @@ class Pooled:
         )
         return drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
 
-    def table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
-        """`sample`, as a public table that may be exported."""
+    def sample_table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+        """Draw rows as `sample` does, as a public table that may be exported."""
         return PublicTable(self.sample(rows, seed=seed))
 
     @property

@@ -21,12 +21,11 @@ from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique
 from dpcore.schema.interval import IntervalColumn
-from dpcore.synthesis.answer import Answer
-from dpcore.synthesis.chain import ChainModel, most_precise, table_of
+from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.discrete.constraints import Determines
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.tables.counts import MAX_CELLS, Marginal
-from dpcore.tables.nearest import nearest_distribution
+from dpcore.tables.answer import most_precise
+from dpcore.tables.counts import MAX_CELLS, Marginal, cell_mask
 
 Asked = tuple[float | str, float | str] | Sequence[str] | str
 Mask = npt.NDArray[np.bool_]
@@ -67,19 +66,6 @@ class _Piece:
         low = float(self.full.values) - self.full.half_width(level)
         high = float(self.touched.values) + self.touched.half_width(level)
         return max(0.0, low), max(0.0, high)
-
-
-def answer(release: Release, clique: Clique, *, level: float = 0.95) -> Answer:
-    """The counts of a clique as the release's model draws them, with intervals. Free post-processing.
-
-    Args:
-        clique: columns of one of the release's tables, axes in this order; empty for the number of rows.
-    Raises: ParameterError for columns that no table of the release holds together.
-    """
-    if isinstance(release.model, SyntheticModel | ChainModel):
-        return release.model.answer(clique, level)
-    table = table_of(release.marginals.values(), clique).project(clique)
-    return Answer.of(nearest_distribution(table.values, table.total), table, level)
 
 
 def askable(release: Release) -> tuple[str, ...]:
@@ -183,8 +169,7 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
     masks: dict[str, Mask] = {}
     determined = _determined(release)
     for name, numbers in cells.items():
-        mask = np.zeros(release.schema.domain.size(name), dtype=np.bool_)
-        mask[list(numbers)] = True
+        mask = cell_mask(release.schema.domain, name, numbers)
         if (function := determined.get(name)) is not None:  # asked of the column that decides it
             name, mask = function.column, mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
@@ -225,7 +210,7 @@ def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Pie
 
 
 def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
-    """The rows that the model draws with these cells, as `answer` adds them up."""
+    """The rows that the model draws with these cells, as `Release.answer` adds them up."""
     model, columns = release.model, tuple(cells)
     if isinstance(model, SyntheticModel) and release.schema.domain.cells(columns) <= MAX_CELLS:
         return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
@@ -236,4 +221,4 @@ def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
             return 0.0
     if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:
         return model.count(cells)
-    return float(answer(release, columns).values[np.ix_(*cells.values())].sum())
+    return float(release.answer(columns).values[np.ix_(*cells.values())].sum())

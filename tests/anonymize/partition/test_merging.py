@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, RecursiveCL
-from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError
+from tests.anonymize.oracle import gate
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from("abc")), min_size=4, max_size=40
@@ -88,10 +88,10 @@ def test_a_broken_cluster_joins_the_nearest_one() -> None:
     points = np.array([[0.0, 0, 1, 1, 9, 9]])
     clusters = np.array([0, 0, 1, 1, 2, 2])
     frame = pd.DataFrame({"illness": ["a", "a", "a", "b", "a", "b"]})
-    admission = Admission(k=2, models=(DistinctL(column="illness", l=2),), secrets={"illness": None})
-    found = merged(points, clusters, admission.gate(frame))
+    model = DistinctL(column="illness", l=2)
+    found = merged(points, clusters, gate(frame, 2, model))
     assert found.tolist() == [0, 0, 0, 0, 1, 1]
-    back = merged(points[:, ::-1], clusters[::-1], admission.gate(frame[::-1]))[::-1]
+    back = merged(points[:, ::-1], clusters[::-1], gate(frame[::-1], 2, model))[::-1]
     assert (back[:, None] == back).tolist() == (found[:, None] == found).tolist()
 
 

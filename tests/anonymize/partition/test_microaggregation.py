@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.plain import information_loss
 from dpcore.anonymize.partition import microaggregation as module
-from dpcore.anonymize.partition.microaggregation import information_loss, mdav, microaggregate, published
+from dpcore.anonymize.partition.microaggregation import mdav, microaggregate, published
 from dpcore.errors import InfeasibleError, ParameterError, SchemaError
+from tests.anonymize.oracle import gate
 
 
 def plain_mdav(points: np.ndarray, k: int) -> np.ndarray:
@@ -55,20 +57,19 @@ def test_equal_to_the_plain_algorithm(rows: int, k: int) -> None:
 )
 def test_clusters_have_k_to_2k_minus_1_rows(values: list[tuple[int, int]], k: int) -> None:
     """Broken: SEEDS P10; also with many equal rows, a cluster is too small or needlessly large."""
-    result = microaggregate(pd.DataFrame(values, columns=["a", "b"]), ["a", "b"], k=k)
-    sizes = np.bincount(result.clusters)
+    frame = pd.DataFrame(values, columns=["a", "b"])
+    result = microaggregate(frame, ["a", "b"], gate=gate(frame, k))
+    sizes = np.bincount(result)
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
 
 
 def test_loss_by_hand() -> None:
-    """Broken: information loss is not within over total sum of squares; here 4 * 0.25 over 26 before
-    scaling."""
+    """Broken: a number is not replaced by the mean of its cluster, or the loss is not the cluster's range."""
     frame = pd.DataFrame({"a": [0, 1, 5, 6]})
-    result = microaggregate(frame, ["a"], k=2)
-    assert result.information_loss == pytest.approx(1 / 26)
-    assert published(frame, ["a"], result.clusters).frame(frame)["a"].tolist() == [0.5, 0.5, 5.5, 5.5]
-    assert published(frame, ["a"], result.clusters).ncp == pytest.approx(1 / 6)
+    result = microaggregate(frame, ["a"], gate=gate(frame, 2))
+    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == [0.5, 0.5, 5.5, 5.5]
+    assert published(frame, ["a"], result).ncp == pytest.approx(1 / 6)
 
 
 def test_equal_means_are_one_class() -> None:
@@ -78,31 +79,25 @@ def test_equal_means_are_one_class() -> None:
     assert recoded.sizes.tolist() == [4, 2]
 
 
-def test_large_tables_in_blocks_state_their_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken: blocks give clusters that are too small, or hide what they cost."""
+def test_large_tables_in_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broken: blocks give clusters that are too small, or lose more than a twentieth."""
     monkeypatch.setattr(module, "EXACT_ROWS", 1_000)
     monkeypatch.setattr(module, "BLOCK_ROWS", 200)
-    monkeypatch.setattr(module, "SAMPLE_ROWS", 3_000)
     frame = pd.DataFrame(np.random.default_rng(1).lognormal(size=(3_001, 2)), columns=["a", "b"])
-    result = microaggregate(frame, ["a", "b"], k=5)
-    sizes = np.bincount(result.clusters)
-    exact = mdav(np.stack([(frame[c] - frame[c].mean()) / frame[c].std(ddof=0) for c in "ab"]), 5)
+    result = microaggregate(frame, ["a", "b"], gate=gate(frame, 5))
+    sizes = np.bincount(result)
     points = np.stack([frame[c] / frame[c].std(ddof=0) for c in "ab"])
-    penalty = information_loss(points, result.clusters) / information_loss(points, exact) - 1
-    assert result.blocks == 16
     assert sizes.min() >= 5
     assert sizes.max() <= 9
-    assert result.block_penalty == pytest.approx(penalty, rel=1e-6)
-    assert result.block_penalty > 0
+    assert information_loss(points, mdav(points, 5)) < information_loss(points, result) < 0.05
 
 
 @pytest.mark.parametrize("values", [[3.0], [2.0] * 9])
 def test_one_row_and_constant_columns(values: list[float]) -> None:
     """Broken: nothing to standardize by gives not-a-number."""
     frame = pd.DataFrame({"a": values})
-    result = microaggregate(frame, ["a"], k=1)
-    assert result.information_loss == 0
-    assert published(frame, ["a"], result.clusters).frame(frame)["a"].tolist() == values
+    result = microaggregate(frame, ["a"], gate=gate(frame, 1))
+    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == values
 
 
 def test_bad_requests_are_refused() -> None:
@@ -110,9 +105,9 @@ def test_bad_requests_are_refused() -> None:
     frame = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", "y"], "c": [1, 2]})
     for column in ("a", "b", "absent"):
         with pytest.raises(SchemaError):
-            microaggregate(frame, [column], k=1)
+            microaggregate(frame, [column], gate=gate(frame, 1))
     with pytest.raises(InfeasibleError):
-        microaggregate(frame, ["c"], k=3)
+        gate(frame, 3)
     for columns, k in ((["c"], 0), ([], 1)):
         with pytest.raises(ParameterError):
-            microaggregate(frame, columns, k=k)
+            microaggregate(frame, columns, gate=gate(frame, k))

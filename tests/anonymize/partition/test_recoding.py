@@ -14,12 +14,12 @@ from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition import recoding as module
-from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding, nodes_by_cost
 from dpcore.anonymize.quality import suppressed_classes
 from dpcore.errors import HierarchyError, InfeasibleError, ParameterError
 from dpcore.risk.disclosure import attribute_risk
+from tests.anonymize.oracle import gate
 from tests.anonymize.test_brute_force import table as any_table
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
@@ -36,7 +36,7 @@ TABLES = st.lists(ROWS, min_size=6, max_size=60).map(lambda rows: pd.DataFrame(r
 @given(table=TABLES, k=st.integers(1, 6))
 def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     """Broken: someone hides among fewer than k rows of the printed table."""
-    result = local_recoding(table, TREES, admission=Admission(k=k))
+    result = local_recoding(table, TREES, gate=gate(table, k))
     printed = result.frame(table)
     assert printed.groupby(list(TREES)).size().min() >= k
     assert len(printed.drop_duplicates()) == len(result.sizes)
@@ -46,7 +46,7 @@ def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
 @given(table=TABLES, k=st.integers(1, 4))
 def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
     """Broken: a row prints a label that its value does not lead to."""
-    printed = local_recoding(table, TREES, admission=Admission(k=k)).frame(table)
+    printed = local_recoding(table, TREES, gate=gate(table, k)).frame(table)
     for name, tree in TREES.items():
         covering = tree.covering(table[name])
         paths = list(zip(*covering.levels, strict=True))
@@ -59,9 +59,9 @@ def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
 def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: int) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
     shuffled = table.sample(frac=1, random_state=seed)
-    one = local_recoding(table, TREES, admission=Admission(k=3)).frame(table)
+    one = local_recoding(table, TREES, gate=gate(table, 3)).frame(table)
     backwards = dict(reversed(TREES.items()))
-    two = local_recoding(shuffled, backwards, admission=Admission(k=3)).frame(shuffled)
+    two = local_recoding(shuffled, backwards, gate=gate(shuffled, 3)).frame(shuffled)
     pd.testing.assert_frame_equal(one, two.sort_index())
 
 
@@ -76,7 +76,7 @@ def test_loses_less_than_the_best_full_domain_node(k: int) -> None:
     nodes = list(product(range(3), range(4), range(2)))
     for seed in range(10):
         best = min(ncp for smallest, ncp in map(partial(full_domain, seed), nodes) if smallest >= k)
-        assert local_recoding(random_table(seed, 60), TREES, admission=Admission(k=k)).ncp < best
+        assert local_recoding(random_table(seed, 60), TREES, gate=gate(random_table(seed, 60), k)).ncp < best
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -108,7 +108,7 @@ def test_classes_are_those_of_the_slow_walk(seed: int) -> None:
         released = [frozenset(group) for group in groups.values() if len(group) >= 3]
         expected |= set(released)
         waiting -= set().union(*released)
-    result = local_recoding(table, TREES, admission=Admission(k=3))
+    result = local_recoding(table, TREES, gate=gate(table, 3))
     found = {frozenset(rows) for rows in pd.Series(table.index).groupby(result.classes).agg(set)}
     if not waiting:
         assert found == expected
@@ -137,8 +137,8 @@ def full_domain(seed: int, node: tuple[int, ...]) -> tuple[int, float]:
 def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored, or is lost when the rest joins a class."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    rule = Admission(k=2, models=(DistinctL(column="secret", l=2),), secrets={"secret": None})
-    printed = local_recoding(table, TREES, admission=rule).frame(table)
+    rule = gate(table, 2, DistinctL(column="secret", l=2))
+    printed = local_recoding(table, TREES, gate=rule).frame(table)
     assert printed.groupby(list(TREES))["secret"].nunique().min() >= 2
 
 
@@ -147,10 +147,10 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
 def test_a_rule_always_sees_every_sensitive_value(table: pd.DataFrame) -> None:
     """Broken: t-closeness compares with the wrong value once the rows that wait lack the last one."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    rule = Admission(k=2, models=(TCloseness(column="secret", t=0.4),), secrets={"secret": None})
+    rule = gate(table, 2, TCloseness(column="secret", t=0.4))
     for result in (
-        local_recoding(table, TREES, admission=rule),
-        mondrian(table, list(TREES), admission=rule),
+        local_recoding(table, TREES, gate=rule),
+        mondrian(table, list(TREES), gate=rule),
     ):
         assert attribute_risk(result.classes, table["secret"].to_numpy()).t_equal <= 0.4 + 1e-9
 
@@ -160,7 +160,7 @@ def test_book_example() -> None:
     table = pd.DataFrame({"zip": ["33617", "23620", "23622", "33617"], "age": [24, 41, 43, 29]})
     zips = Hierarchy.from_csv("33617;3361*;336**;*\n23620;2362*;236**;*\n23622;2362*;236**;*")
     ages = Hierarchy.from_csv("24;20-29;*\n29;20-29;*\n41;40-49;*\n43;40-49;*")
-    printed = local_recoding(table, {"zip": zips, "age": ages}, admission=Admission(k=2)).frame(table)
+    printed = local_recoding(table, {"zip": zips, "age": ages}, gate=gate(table, 2)).frame(table)
     assert printed["zip"].tolist() == ["33617", "2362*", "2362*", "33617"]
     assert printed["age"].tolist() == ["20-29", "40-49", "40-49", "20-29"]
 
@@ -169,7 +169,7 @@ def test_rest_joins_the_nearest_class() -> None:
     """Broken: one row too few for a class of its own is starred instead of joining its neighbors."""
     table = pd.DataFrame({"place": ["a1"] * 3 + ["b1"] * 3 + ["b2"], "age": ["1"] * 7})
     trees = {"place": PLACE, "age": AGE}
-    printed = local_recoding(table, trees, admission=Admission(k=3)).frame(table)
+    printed = local_recoding(table, trees, gate=gate(table, 3)).frame(table)
     assert printed["place"].tolist() == ["a1"] * 3 + ["b"] * 4
 
 
@@ -188,19 +188,19 @@ def test_beyond_the_effort_the_table_is_still_k_anonymous(table: pd.DataFrame) -
     """Broken: a lattice too large to visit is left half done."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "EFFORT", 100)
-        printed = local_recoding(table, TREES, admission=Admission(k=3)).frame(table)
+        printed = local_recoding(table, TREES, gate=gate(table, 3)).frame(table)
     assert printed.groupby(list(TREES)).size().min() >= 3
 
 
 def test_extreme_columns() -> None:
     """Broken: one row, a constant column, or 30,000 different values fail or take memory without bound."""
     one = pd.DataFrame({"sex": ["f"]})
-    assert local_recoding(one, {"sex": SEX}, admission=Admission(k=1)).ncp == 0
+    assert local_recoding(one, {"sex": SEX}, gate=gate(one, 1)).ncp == 0
     constant = pd.DataFrame({"sex": ["f"] * 5})
-    assert local_recoding(constant, {"sex": SEX}, admission=Admission(k=5)).ncp == 0
+    assert local_recoding(constant, {"sex": SEX}, gate=gate(constant, 5)).ncp == 0
     values = tuple(f"v{i:05d}" for i in range(30_000))
     deep = Hierarchy(values=values, levels=(values, tuple(v[:4] for v in values), ("*",) * 30_000))
-    wide = local_recoding(pd.DataFrame({"q": values}), {"q": deep}, admission=Admission(k=5))
+    wide = local_recoding(pd.DataFrame({"q": values}), {"q": deep}, gate=gate(pd.DataFrame({"q": values}), 5))
     assert wide.sizes.tolist() == [100] * 300
 
 
@@ -208,15 +208,14 @@ def test_bad_requests_are_refused() -> None:
     """Broken: a value without a path, k above the rows or no column goes unnoticed."""
     table = pd.DataFrame({"sex": ["f", "m", "x"]})
     with pytest.raises(HierarchyError) as caught:
-        local_recoding(table, {"sex": SEX}, admission=Admission(k=1))
+        local_recoding(table, {"sex": SEX}, gate=gate(table, 1))
     assert "sex" in str(caught.value)
     with pytest.raises(InfeasibleError):
-        local_recoding(table.head(2), {"sex": SEX}, admission=Admission(k=3))
+        local_recoding(table.head(2), {"sex": SEX}, gate=gate(table.head(2), 3))
     with pytest.raises(ParameterError):
-        local_recoding(table, {}, admission=Admission(k=1))
-    constant = Admission(k=1, models=(DistinctL(column="s", l=2),), secrets={"s": None})
+        local_recoding(table, {}, gate=gate(table, 1))
     with pytest.raises(InfeasibleError):
-        local_recoding(table.head(2).assign(s=1), {"sex": SEX}, admission=constant)
+        gate(table.assign(s=1), 1, DistinctL(column="s", l=2))
 
 
 SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
@@ -241,7 +240,7 @@ def test_adult_loses_less_than_arx(shared, columns: list[str], k: int, bar: floa
     adult = pd.read_csv(folder / "adult_30162.csv", sep=";")
     files = {name: folder / f"adult_hierarchy_{name}.csv" for name in columns}
     trees = {name: Hierarchy.from_csv(file.read_text()) for name, file in files.items()}
-    result = local_recoding(adult, trees, admission=Admission(k=k))
+    result = local_recoding(adult, trees, gate=gate(adult, k))
     assert result.frame(adult).groupby(columns).size().min() >= k
     assert result.ncp < bar
 
@@ -252,12 +251,12 @@ def test_a_rest_within_the_limit_is_suppressed_where_that_keeps_more(limit: floa
     hidden = 0
     for case in map(any_table, range(80)):
         frame = case.frame.assign(person=case.people or range(len(case.frame)))
-        admission = Admission(k=3, person="person" if case.people else None)
         try:
-            strict = local_recoding(frame, case.hierarchies, admission=admission)
+            rule = gate(frame, 3, person="person" if case.people else None)
+            strict = local_recoding(frame, case.hierarchies, gate=rule)
         except InfeasibleError:
             continue
-        found = local_recoding(frame, case.hierarchies, admission=admission, limit=limit)
+        found = local_recoding(frame, case.hierarchies, gate=rule, limit=limit)
         assert found.ncp <= strict.ncp + 1e-12
         for group, suppressed in enumerate(suppressed_classes(found)):
             people = frame["person"][found.classes == group].nunique()

@@ -7,7 +7,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.evaluation.table.list_attack import attack_with_list
@@ -32,10 +32,10 @@ def made(method: str, k: int) -> AnonymizedTable:
     """The visits, anonymized."""
     plan = Plan(
         roles={"zip": "quasi-identifier", "birth": "quasi-identifier", "diagnosis": "insensitive"},
-        hierarchies=TREES if METHODS[method].needs_hierarchies else {},
+        hierarchies=TREES if Method.of_kind(method).needs_hierarchies else {},
         models=(KAnonymity(k=k),),
         limit=0.2,
-        method=METHODS[method],
+        method=Method.of_kind(method)(),
     )
     schema = dp.Schema(
         columns=tuple(dp.Categorical(name, categories=tuple(sorted(set(VISITS[name])))) for name in VISITS),

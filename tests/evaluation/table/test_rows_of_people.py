@@ -143,7 +143,7 @@ def test_it_is_charged_once_and_said_everywhere(budget: dp.PureDP | dp.ApproxDP)
         )
     release = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.1"))
     assert "found privately for another epsilon of 0.05" in release.guarantee.unit
-    assert dp.Release.from_file(release.to_json().encode()).schema.unit == curator.schema.unit
+    assert dp.read_release(release.to_json().encode()).schema.unit == curator.schema.unit
     (event,) = curator.lines()[2].content["events"]
     assert (event["rows"], event["reads"]) == (1, [["who"]])
     curator.verify()

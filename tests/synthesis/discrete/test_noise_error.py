@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis.discrete.noise_error import noise_errors
 
 SCHEMA = dp.Schema(
     columns=(dp.Integer("a", low=0, high=9), dp.Integer("b", low=0, high=4)),
@@ -28,7 +27,7 @@ def test_the_noise_of_a_pair_is_as_large_as_it_says(loss: dp.PureDP | dp.ZCDP) -
     for number in range(RUNS):
         release = curator.run(dp.Tree(), loss, request_id=f"r{number}")
         off.append(np.abs(release.marginals["a", "b"].values - truth).sum() / 2 / len(frame))
-        said.append(noise_errors(release.model).pairs[0, 1])
+        said.append(release.model.noise_errors().to_numpy()[0, 1])
     # of one deviation Gaussian noise is 0.80 off on average, Laplace noise 0.71
     share = np.mean(off) / np.mean(said)
     wanted = 0.886 if isinstance(loss, dp.PureDP) else 1.0
@@ -43,7 +42,7 @@ def test_a_pair_that_no_table_held_is_left_open() -> None:
     curator = dp.Curator.open(
         frame.assign(c=frame["b"]), schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    found = noise_errors(curator.run(dp.Tree(), dp.PureDP(epsilon=1)).model)
-    assert found.columns == ("a", "b", "c")
-    assert np.isnan(found.pairs).sum() == 2  # two of the three pairs are in the tree
-    assert (np.diag(found.pairs) > 0).all()
+    found = curator.run(dp.Tree(), dp.PureDP(epsilon=1)).model.noise_errors()
+    assert list(found.columns) == list(found.index) == ["a", "b", "c"]
+    assert np.isnan(found.to_numpy()).sum() == 2  # two of the three pairs are in the tree
+    assert (np.diag(found) > 0).all()

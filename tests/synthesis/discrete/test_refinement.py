@@ -16,7 +16,7 @@ from dpcore.io.folder import ROWS_AT_ONCE
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.coarse_pairs import Beyond, runs
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, runs
 from dpcore.synthesis.discrete.refinement import FEWEST_ROWS, WORK, closer, passes_for
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
@@ -109,12 +109,12 @@ def test_what_was_measured_moves_the_pair() -> None:
     truth[:2, 0] += [40, -40]
     truth[:2, 1] += [-40, 40]
     groups = {"x": np.array([0, 1, 2, 2]), "y": np.array([0, 1, 1])}
-    empty = Beyond(groups=groups, tables=())
+    empty = CoarsePairs(groups=groups, tables=())
     goal = empty.merge(("x", "y"), truth)
 
     def moved(variance: float) -> Values:
         table = Marginal(clique=("x", "y"), values=goal, variance=variance, noise="gaussian")
-        return Beyond(groups=groups, tables=(table,)).expected(("x", "y"), model)
+        return CoarsePairs(groups=groups, tables=(table,)).expected(("x", "y"), model)
 
     clear, drowned = moved(1e-4), moved(1e12)
     assert np.allclose(empty.merge(("x", "y"), clear), goal, atol=0.1)
@@ -122,20 +122,20 @@ def test_what_was_measured_moves_the_pair() -> None:
     assert np.allclose(clear.sum(axis=0).sum(), 1000, rtol=1e-6)
     assert np.allclose(drowned, model, rtol=1e-2)
     table = Marginal(clique=("x", "y"), values=goal, variance=1e-4, noise="gaussian")
-    both = Beyond(groups=groups, tables=(table,))
+    both = CoarsePairs(groups=groups, tables=(table,))
     assert np.allclose(both.expected(("y", "x"), model.T), clear.T)
-    assert np.allclose(Beyond.from_dict(both.to_dict()).expected(("x", "y"), model), clear)
+    assert np.allclose(CoarsePairs.from_dict(both.to_dict()).expected(("x", "y"), model), clear)
 
 
 def test_trees_without_the_pair_draw_it() -> None:
-    """Rows of a model must follow a pair that only `Beyond` knows."""
+    """Rows of a model must follow a pair that only `CoarsePairs` knows."""
     tree = JunctionTree.over(Domain(names=("x", "y"), sizes=(2, 2)), [("x",), ("y",)])
     graph = GraphicalModel(tree=tree, factors=(), total=4_000.0)
     table = Marginal(
         clique=("x", "y"), values=np.array([[1500.0, 500], [500, 1500]]), variance=1.0, noise="gaussian"
     )
     whole = {name: np.arange(2) for name in "xy"}
-    beyond = Beyond(groups=whole, tables=(table,))
+    beyond = CoarsePairs(groups=whole, tables=(table,))
     expected = {("x", "y"): beyond.expected(("x", "y"), graph.marginal(("x", "y")))}
     codes = closer(graph.sample_codes(4_000, rng()), expected, rng(2), passes=40)
     assert abs(int(((codes["x"] == 0) & (codes["y"] == 0)).sum()) - 1500) < 20
@@ -176,7 +176,7 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
     paid = runs_of[id(purses[-1])]
     spent = sum(Fraction(len(one.reads) * one.rows**2) / (2 * Fraction(one.noise_scale) ** 2) for one in paid)
     assert Fraction(999, 1000) * 5 < spent <= 5
-    read = dp.Release.from_file(release.to_json().encode())
+    read = dp.read_release(release.to_json().encode())
     assert read.sample(ROWS, seed=1).equals(release.sample(ROWS, seed=1))
 
     def off(values: Values, pair: tuple[str, ...]) -> float:

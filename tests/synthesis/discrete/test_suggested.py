@@ -1,22 +1,14 @@
-"""Facts proposed from public knowledge, or from counts that were paid for; kept in every row when said."""
+"""Facts proposed from public knowledge, and kept in every row once confirmed."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import dpcore as dp
 from dpcore.synthesis import Adaptive
 from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
-from dpcore.synthesis.discrete.suggested import fact_in, suggest_facts
-from dpcore.tables.counts import Marginal
-
-
-def pair(values: object, variance: float = 4.0) -> Marginal:
-    return Marginal(
-        clique=("a", "b"), values=np.array(values, dtype=float), variance=variance, noise="laplace"
-    )
+from dpcore.synthesis.discrete.suggested import suggest_facts
 
 
 def test_public_knowledge_reads_no_rows() -> None:
@@ -50,18 +42,8 @@ def test_public_knowledge_reads_no_rows() -> None:
     assert suggest_facts(other) == ()
 
 
-def test_a_dependence_is_seen_in_counts_that_were_paid_for() -> None:
-    """Noise would be taken for a dependence, or a dependence be missed for its noise."""
-    found = fact_in(pair([[900, 3, -2], [1, 2, 800], [-4, 5, 2]]))
-    assert found == Determines(column="a", target="b", cells=(0, 2, 1))
-    assert fact_in(pair([[900, 60, 0], [0, 0, 800], [0, 0, 0]])) is None
-    assert fact_in(pair([[3, -2], [1, 2]])) is None
-    with pytest.raises(dp.ParameterError, match="two columns"):
-        fact_in(Marginal(clique=("a",), values=np.ones(3), variance=1.0, noise="laplace"))
-
-
 def test_adult_keeps_education_in_step(adult_columns: pd.DataFrame) -> None:
-    """PEOPLE.md, D8: 7 of 100 synthetic people would have the years of another degree."""
+    """7 of 100 synthetic people would have the years of another degree."""
     schema = dp.suggest_schema(adult_columns)
     facts = [each.fact for each in suggest_facts(schema)]
     determines = tuple(fact for fact in facts if isinstance(fact, Determines))

@@ -69,7 +69,7 @@ def test_a_file_is_the_release(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "release.json"
     file.write_text(release.to_json(), encoding="utf-8")
     for source in (file, str(file), file.read_bytes()):
-        assert dp.Release.from_file(source).to_json() == release.to_json()
+        assert dp.read_release(source).to_json() == release.to_json()
 
 
 def test_a_file_that_was_altered() -> None:
@@ -78,17 +78,17 @@ def test_a_file_that_was_altered() -> None:
     for old, new in (('"epsilon": "1"', '"epsilon": "1/1000"'), ('"created": "2', '"created": "3')):
         assert old in text
         with pytest.raises(ReadError, match="altered after it was made"):
-            dp.Release.from_file(text.replace(old, new).encode())
+            dp.read_release(text.replace(old, new).encode())
     fields = json.loads(text)
     del fields["digest"]
     with pytest.raises(ReadError, match="not a release"):
-        dp.Release.from_file(json.dumps(fields).encode())
+        dp.read_release(json.dumps(fields).encode())
 
 
 def test_a_file_of_a_newer_version() -> None:
     """It would be read as something that it is not."""
     with pytest.raises(ReadError, match="version 2, this program reads 1"):
-        dp.Release.from_file(altered(lambda fields: fields.update(version=2)))
+        dp.read_release(altered(lambda fields: fields.update(version=2)))
 
 
 def test_a_file_of_a_gigabyte(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_file_of_a_gigabyte(tmp_path: Path) -> None:
     with large.open("wb") as file:
         file.truncate(10**9)
     with pytest.raises(ReadError, match="larger than 50 MB"):
-        dp.Release.from_file(large)
+        dp.read_release(large)
     with pytest.raises(ReadError, match="larger than 50 MB"):
-        dp.Release.from_file(bytes(50_000_001))
+        dp.read_release(bytes(50_000_001))
 
 
 BOMBS = {
@@ -122,7 +122,7 @@ BOMBS = {
 def test_json_that_is_no_release(name: str) -> None:
     """A small file that unfolds in memory, or ends the program, or shows a traceback."""
     with pytest.raises(ReadError):
-        dp.Release.from_file(BOMBS[name])
+        dp.read_release(BOMBS[name])
 
 
 def packed(values: Any, dtype: str = "<f8", shape: list[int] | None = None) -> dict[str, Any]:
@@ -168,7 +168,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_fields_that_no_release_has(name: str) -> None:
     """A hostile file would fill the memory, or break the page that shows it."""
     with pytest.raises(ReadError):
-        dp.Release.from_file(altered(CHANGES[name]))
+        dp.read_release(altered(CHANGES[name]))
 
 
 def outside(
@@ -194,7 +194,7 @@ def test_a_pair_outside_the_tree_is_read() -> None:
     """What follows would be refused for another reason than it says."""
     sizes = ADAPTIVE.model.grouping.coarse.sizes
     assert sizes == (10, 2, 3)
-    dp.Release.from_file(altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE))
+    dp.read_release(altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE))
 
 
 def test_a_pair_far_below_zero_is_drawn() -> None:
@@ -202,7 +202,7 @@ def test_a_pair_far_below_zero_is_drawn() -> None:
     values = np.full((10, 2), 1e3)
     values[3] = -1e12
     change = outside(values=values)
-    read = dp.Release.from_file(altered(lambda fields: fields["model"].update(beyond=change), ADAPTIVE))
+    read = dp.read_release(altered(lambda fields: fields["model"].update(beyond=change), ADAPTIVE))
     assert np.isfinite(read.model.marginal(("age", "sex"))).all()
     assert len(read.sample(2_000, seed=1)) == 2_000
 
@@ -245,7 +245,7 @@ GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_models_that_do_not_fit(name: str) -> None:
     """The model of a hostile file would be allocated before it was looked at."""
     with pytest.raises(ReadError):
-        dp.Release.from_file(altered(GRAPH[name], ADAPTIVE))
+        dp.read_release(altered(GRAPH[name], ADAPTIVE))
 
 
 def test_errors_say_nothing_of_the_file() -> None:
@@ -256,6 +256,6 @@ def test_errors_say_nothing_of_the_file() -> None:
         lambda fields: fields.update(version="<script>alert(1)"),
     ):
         with pytest.raises(ReadError) as caught:
-            dp.Release.from_file(altered(change))
+            dp.read_release(altered(change))
         assert "script" not in str(caught.value)
     assert MAX_VALUES == 2_000_000

@@ -15,15 +15,23 @@ from workbench.ui.charts import Chart
 HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "true", "answer"]
 
 
+def by_people(categories: int, people: int) -> pd.DataFrame:
+    return design.expected_errors(categories, [(size, 1.0) for size in design.sizes_around(people)])
+
+
+def by_epsilon(categories: int, people: int) -> pd.DataFrame:
+    return design.expected_errors(categories, [(people, each) for each in design.EPSILONS])
+
+
 def made(answers: list[str]) -> dict[str, Chart]:
     """One chart of each kind."""
     column = pd.Series(answers * 40, name="x")
     found = simulate.survey(column, protocol="subset selection", epsilon=2.0)
     return {
-        "people": charts.errors(design.errors_by_people(5, 1.0, 100), over="people", title="people", at=100),
-        "epsilon": charts.errors(design.errors_by_epsilon(5, 1.0, 9), over="epsilon", title="eps", at=1.0),
-        "counts": charts.shares(simulate.counts(found)),
-        "estimates": charts.shares(simulate.estimates(found.question, found.estimate)),
+        "people": charts.errors(by_people(5, 100), over="people", title="people", at=100),
+        "epsilon": charts.errors(by_epsilon(5, 9), over="epsilon", title="eps", at=1.0),
+        "counts": charts.shares(found.shares),
+        "estimates": charts.shares(simulate.estimated_shares(found.question, found.estimate)),
         "means": charts.means(simulate.means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)),
     }
 
@@ -50,12 +58,11 @@ def test_intervals_are_drawn_where_there_is_noise() -> None:
 
 def test_errors_fall_with_people_and_epsilon() -> None:
     """The chart would show another law than the one that is kept."""
-    by_people = design.errors_by_people(16, 1.0, 1_000)
-    for _, lines in by_people.groupby("protocol"):
+    for _, lines in by_people(16, 1_000).groupby("protocol"):
         assert lines.sort_values("people")["error"].is_monotonic_decreasing
-    by_epsilon = design.errors_by_epsilon(16, 1.0, 1_000)
-    assert by_epsilon.groupby("protocol").size().eq(len(design.EPSILONS)).all()
-    for name, lines in by_epsilon.groupby("protocol"):
+    errors = by_epsilon(16, 1_000)
+    assert errors.groupby("protocol").size().eq(len(design.EPSILONS)).all()
+    for name, lines in errors.groupby("protocol"):
         if name != "subset selection":  # its sets have whole sizes
             assert lines.sort_values("epsilon")["error"].is_monotonic_decreasing
 

@@ -26,7 +26,7 @@ def release() -> Release:
 
 def test_what_is_made_of_drawn_rows(release: Release) -> None:
     """The page would show other rows than its files hold, or test others than it shows."""
-    table = release.table(300, seed=0)
+    table = release.sample_table(300, seed=0)
     head = process.compute(drawing.head, release, 300)
     pd.testing.assert_frame_equal(head, table.frame.head(drawing.SHOWN))
     assert drawing.csv_file(release, 300) == to_csv(table)

@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
-from dpcore.synthesis import answer
-from dpcore.synthesis.listing import listed
 
 AGE = dp.Integer("age", low=0, high=2, bin_width=1)
 SEX = dp.Categorical("sex", categories=("F", "M"))
@@ -23,8 +21,8 @@ def released(*columns: dp.Column, cliques: list[tuple[str, ...]]) -> dp.Release:
 def test_cells_counts_and_intervals_are_listed() -> None:
     """The counts that were paid for could be taken away as base64 only."""
     release = released(AGE, SEX, cliques=[("age", "sex")])
-    frame = listed(release, ("age", "sex")).frame
-    told = answer(release, ("age", "sex"))
+    frame = release.table(("age", "sex"))
+    told = release.answer(("age", "sex"))
     assert list(frame.columns) == ["age", "sex", "rows", "low", "high", "as measured"]
     assert frame[["age", "sex"]].values.tolist() == [[a, s] for a in AGE.labels for s in SEX.labels]
     assert frame["rows"].tolist() == told.values.ravel().tolist()
@@ -37,12 +35,12 @@ def test_a_column_named_like_a_figure_is_kept() -> None:
     """A column "low" of the table would be overwritten."""
     low = dp.Categorical("low", categories=("a", "b"))
     names = ["low", "count: rows", "count: low", "count: high", "count: as measured"]
-    assert list(listed(released(low, cliques=[("low",)]), ("low",)).frame.columns) == names
+    assert list(released(low, cliques=[("low",)]).table(("low",)).columns) == names
 
 
 def test_the_number_of_rows_is_one_line() -> None:
     """A release of the row count alone would have no table."""
     release = released(SEX, cliques=[()])
-    (line,) = listed(release, ()).frame["rows"].tolist()
+    (line,) = release.table(())["rows"].tolist()
     assert line == max(0.0, float(release.marginals[()].values))
     assert np.isfinite(line)

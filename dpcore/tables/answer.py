@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Marginal, Values
 
@@ -70,3 +72,19 @@ class Answer:
     def reach(self) -> float:
         """How far the widest interval reaches from its value, in rows."""
         return float(np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0))
+
+
+def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
+    """The table that tells the counts of a clique best; None where none holds its columns."""
+    held = [table for table in tables if set(clique) <= set(table.clique)]
+    return min(held, key=lambda table: table.project(clique).variance, default=None)
+
+
+def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
+    """The most precise table that holds a clique. Raises: ParameterError where none does."""
+    held = most_precise(tables, clique)
+    if held is None:
+        raise ParameterError(
+            "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
+        )
+    return held

@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.anonymize.closeness import Distance, TCloseness
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -16,19 +15,13 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     NonUniformEntropy,
 )
-from dpcore.anonymize.models import (
-    DeltaPresence,
-    DistinctL,
-    EntropyL,
-    KAnonymity,
-    KMap,
-    PrivacyModel,
-    RecursiveCL,
-)
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from workbench.anonymize import work
-from workbench.anonymize.work import AnonymizeState, Demands
+from workbench.anonymize import plans
+from workbench.anonymize.plans import Demands
+from workbench.anonymize.secret_form import SecretForm
+from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
@@ -39,17 +32,7 @@ MOST_PEOPLE = 100_000
 LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
 SECRET = Widget[str]("anonymize-secret")
-SECRET_MODELS = Words(
-    {
-        "none": N_("nothing more"),
-        "distinct": N_("different values in each group (distinct l-diversity)"),
-        "entropy": N_("well-spread values in each group (entropy l-diversity)"),
-        "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
-        "t": N_("groups resemble the whole table (t-closeness)"),
-        "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),
-        "t-hierarchical": N_("the same for values that become coarser (t-closeness, hierarchical)"),
-    }
-)
+NOTHING = "none"
 METRIC_WORDS = Words(
     {
         "loss": N_("information loss: how much of its domain each cell covers"),
@@ -87,7 +70,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         _("People who may have a suppressed row, at most")
         if several
         else _("Rows that may be suppressed, at most"),
-        work.LIMITS,
+        plans.LIMITS,
         0.02,
         format_func=limit_words,
         key=LIMIT.key,
@@ -119,7 +102,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """The column that says who lives together, where groups are to count households."""
-    known = work.quasi_identifiers(current)
+    known = current.quasi_identifiers
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
     column = st.selectbox(
         _("Count households in place of people, by"),
@@ -137,76 +120,51 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """A model on each of the chosen columns that should stay unknown: one for all, or one of its own."""
-    names = work.sensitive(current)
+    """Ask for a demand on each of the columns that should stay unknown: one for all, or one for itself."""
+    names, kinds = current.sensitive, SecretForm.kinds()
     if not names:
         return ()
     kind = st.selectbox(
         _("And about what should stay unknown"),
-        list(SECRET_MODELS),
-        format_func=SECRET_MODELS.__getitem__,
+        [NOTHING, *kinds],
+        format_func=lambda kind: _("nothing more") if kind == NOTHING else _(kinds[kind].title),
         key=SECRET.key,
         persist_state="session",
     )
-    if kind == "none":
+    if kind == NOTHING:
         return ()
     left, right = st.columns(2)
-    columns = left.multiselect(
+    chosen = left.multiselect(
         _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
-    columns = [name for name in columns if name in names]
-    value, c = _strength(kind, right)
-    own: list[str] = []
+    columns = [name for name in chosen if name in names]
+    model_of, own = kinds[kind].choose(right, ""), list[str]()
     if len(columns) > 1:
         own = st.multiselect(
             _("Columns with a demand of their own"), columns, key="anonymize-own", persist_state="session"
         )
-    common = [secret_model(kind, name, value, c=c) for name in columns if name not in own]
-    return (*common, *(_own_model(name) for name in own if name in columns))
+    models = [model_of(name) for name in columns if name not in own]
+    return (*models, *(_own_model(name) for name in own if name in columns))
 
 
 def _own_model(column: str) -> PrivacyModel:
-    """The model that a person chose for this column alone."""
+    """Ask for a demand on this column alone."""
+    kinds = SecretForm.kinds()
     left, right = st.columns(2)
     kind = left.selectbox(
         _("About {column}").format(column=plain(column)),
-        [kind for kind in SECRET_MODELS if kind != "none"],
-        format_func=SECRET_MODELS.__getitem__,
+        list(kinds),
+        format_func=lambda kind: _(kinds[kind].title),
         key=f"anonymize-own-{column}",
         persist_state="session",
     )
-    value, c = _strength(kind, right, f"-{column}")
-    return secret_model(kind, column, value, c=c)
-
-
-def _strength(kind: str, place: DeltaGenerator, of_column: str = "") -> tuple[float, float]:
-    """The l or t of a model, and the c that only one kind takes."""
-    if kind.startswith("t"):
-        t = place.slider("t", 0.05, 0.95, 0.4, key=f"anonymize-t{of_column}", persist_state="session")
-        return float(t), 0.0
-    value = place.slider("l", 2, 10, 2, key=f"anonymize-l{of_column}", persist_state="session")
-    if kind != "recursive":
-        return float(value), 0.0
-    c = place.number_input("c", 0.1, 100.0, 3.0, key=f"anonymize-c{of_column}", persist_state="session")
-    return float(value), float(c)
-
-
-def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> PrivacyModel:
-    """The model on a sensitive column that a person chose."""
-    if kind == "distinct":
-        return DistinctL(column=column, l=int(value))
-    if kind == "entropy":
-        return EntropyL(column=column, l=float(value))
-    if kind == "recursive":
-        return RecursiveCL(column=column, c=c, l=int(value))
-    distances: dict[str, Distance] = {"t-ordered": "ordered", "t-hierarchical": "hierarchical"}
-    return TCloseness(column=column, t=float(value), distance=distances.get(kind, "equal"))
+    return kinds[kind].choose(right, f"-{column}")(column)
 
 
 def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
     """What would make demands easier that cannot be met: a label, and what does it."""
     ways: list[tuple[str, Callable[[], None]]] = []
-    limit = next((each for each in work.LIMITS if each > plan.limit), None)
+    limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
         label = _("Allow {share} to be suppressed").format(share=limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
@@ -214,8 +172,8 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
     if k > 2:
         smaller = max(2, k // 2)
         ways.append((_("Ask for k = {k}").format(k=smaller), functools.partial(K.put, smaller)))
-    if SECRET.value() not in (None, "none"):
-        ways.append((_("Ask for nothing about what should stay unknown"), lambda: SECRET.put("none")))
+    if SECRET.value() not in (None, NOTHING):
+        ways.append((_("Ask for nothing about what should stay unknown"), lambda: SECRET.put(NOTHING)))
     return [] if current.loaded is not None else ways
 
 
@@ -235,7 +193,7 @@ def _metric(current: AnonymizeState) -> Metric:
     weights = {}
     heavy = st.multiselect(
         _("Columns that matter more"),
-        work.quasi_identifiers(current),
+        current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )

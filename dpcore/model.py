@@ -1,7 +1,8 @@
-"""Rare rows on demand: a model of those rows that have some cells, for every kind of model."""
+"""Models: what is learned from noisy marginals, and rows drawn from it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +11,75 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.errors import InfeasibleError, ParameterError
-from dpcore.release import Model
-from dpcore.synthesis.sampling import Integers
+from dpcore.registry import Registered
+from dpcore.schema.domain import Clique
+from dpcore.tables.answer import Answer
+from dpcore.tables.counts import Integers
 
 BATCH = 100_000
 MOST = 20_000_000
 """Rows that are drawn at most to find those that are asked for."""
 
 
+class Model(Registered, ABC):
+    """What a recipe learned, from noisy marginals only; all that is made of it is free post-processing."""
+
+    @property
+    @abstractmethod
+    def total(self) -> float:
+        """Noisy number of rows."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Columns that `sample_codes` draws; none where it draws no rows."""
+
+    @abstractmethod
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """Draw `rows` rows of cell numbers, one int64 array per column."""
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
+        """Return the model of those rows that have these cells: column -> cell number, or several. Free.
+
+        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
+        """
+        return Conditioned.of(self, cells)
+
+    def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
+        """Return the counts of a clique that rows are drawn by, with intervals; None where it knows none.
+
+        Raises: ParameterError for columns that no noisy table holds together.
+        """
+        return None
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with the kind of the model."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Model:
+        """Read what `to_dict` wrote."""
+
+
+class Summary(Model):
+    """A result that draws no rows, such as single figures."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        return {}
+
+
+def load_model(fields: dict[str, Any]) -> Model:
+    """Read what `to_dict` of a model of any kind wrote. Raises: ParameterError for an unknown kind."""
+    return Model.of_kind(fields["kind"]).from_dict(fields)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Conditioned:
+class Conditioned(Model):
     """A model and the cells its rows must have. Draws from the model and keeps the rows that have them.
 
     This is the model's own conditional law, exactly, for any model; free post-processing. What is rarer than
@@ -81,14 +141,15 @@ class Conditioned:
             for name in self.columns
         }
 
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """The rows among these that have these cells too."""
-        return Conditioned.of(self, cells)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         cells = {name: list(each) for name, each in self.cells.items()}
         return {"kind": self.kind, "model": self.model.to_dict(), "cells": cells}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Conditioned:
+        """Read what `to_dict` wrote."""
+        return cls.of(load_model(fields["model"]), fields["cells"])
 
     def _fits(self, codes: Mapping[str, Integers]) -> np.ndarray[Any, np.dtype[np.bool_]]:
         fits = np.ones(len(next(iter(codes.values()))), dtype=np.bool_)

@@ -1,30 +1,33 @@
-"""Adaptive: measure the best pairs in one shot, fit, and spend the rest where the fitted model errs most.
+"""Tree and Adaptive: synthetic tables that keep the relations between columns.
 
-The steps: number of rows and one-way counts; rare values merged; then, a round at a time, noisy distances
-between the model and the wanted cliques, the set of cliques whose measurement gains most under a limit on
-junction-tree cells, their measurement with the optimal split of the loss, and a warm-started fit.
+Both measure the number of rows and one-way counts, and merge rare values. Tree then measures the edges of a
+spanning tree of the strongest pairs. Adaptive goes a round at a time: noisy distances between the model and
+the wanted cliques, the set of cliques whose measurement gains most under a limit on junction-tree cells, then
+measured with the optimal split of the loss, and a warm-started fit.
 
-Source: the one-shot choice follows SWIFT (Google dpsynth, 2026), the rounds AIM (McKenna, Mullins, Sheldon,
-Miklau 2022). What differs, and why, is written in docs/decisions/0010.
+Source: Tree follows MST (see `spanning_tree`). The one-shot choice of Adaptive follows SWIFT (Google dpsynth,
+2026), the rounds AIM (McKenna, Mullins, Sheldon, Miklau 2022). What differs, and why, is written in
+docs/decisions/0010.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
     MIDDLE,
+    Columns,
     check_earlier,
     check_keepable,
     expect_columns,
@@ -35,7 +38,7 @@ from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.workload import measurable, workload
-from dpcore.tables.counts import Marginal
+from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
 CELLS_PER_CLARITY = 8_000
@@ -43,7 +46,84 @@ SMALLEST_LIMIT = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adaptive(Recipe):
+class TableRecipe(Recipe):
+    """A recipe for a synthetic table of columns with cells.
+
+    Attributes:
+        ordered: columns whose neighboring cells are similar; rare ones are merged with neighbors only.
+        constraints: facts from outside that every row keeps.
+    """
+
+    ordered: frozenset[str] = frozenset()
+    constraints: Constraints = field(default_factory=Constraints)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ordered", frozenset(self.ordered))
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, and constraints that cannot be kept."""
+        check_keepable(domain, self.constraints, self.ordered)
+
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
+        """Return the error of the one-way counts; that of pairs depends on which are chosen."""
+        return expect_columns(domain, self.constraints, loss, rows, table_rows)
+
+    def _learner(
+        self,
+        measurer: Measurer,
+        columns: Columns,
+        *,
+        weights: Mapping[Clique, float],
+        limit: int,
+        joint: Sequence[Marginal] = (),
+    ) -> Learner:
+        """Return a learner of the table over groups, with the columns measured."""
+        groups = columns.grouping.groups
+        factors = self.constraints.factors(measurer.domain, groups)
+        return Learner(
+            measurer.coarsen(groups), columns, factors=factors, weights=weights, limit=limit, joint=joint
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(TableRecipe):
+    """A synthetic table that keeps the strongest relations between columns: a quick preview.
+
+    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
+    """
+
+    kind: ClassVar[str] = "tree"
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Measure the columns, choose the tree, measure its edges, fit."""
+        on_progress("measure columns", 0.0)
+        columns = measure_columns(measurer, self.constraints, self.ordered)
+        pairs = workload(columns.grouping.domain.names, 2, {})
+        learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
+        on_progress("choose and measure pairs", 0.3)
+        learner.measure_tree(measurer.loss.share(1 - columns.spent))
+        on_progress("fit", 0.6)
+        fitted = learner.refit(quick=False)
+        losses = (measurer.loss,)
+        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses)
+
+    @property
+    def choosing(self) -> Text:
+        return Text("well under a second")
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Return its name; its columns are those of the view that it gets."""
+        return Text("Synthetic table (Tree)")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
+        """Read what `to_dict` wrote."""
+        return cls(ordered=fields["ordered"], constraints=Constraints.from_dict(fields["constraints"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptive(TableRecipe):
     """A synthetic table that keeps the relations between columns as well as the loss allows.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
@@ -53,8 +133,6 @@ class Adaptive(Recipe):
         weights: pair or triple -> how much its error counts, where it is not 1.
         rounds: how often what to measure is chosen anew, at least 1; once under pure epsilon where columns
             do not stand out of their noise.
-        ordered: columns whose neighboring cells are alike; rare ones are merged with neighbors only.
-        constraints: facts from outside that every row keeps.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
             noise leaves nothing to put into them.
         earlier: a model of an earlier release of the same table; its measurements, but for those of
@@ -66,13 +144,11 @@ class Adaptive(Recipe):
     degree: int = 2
     weights: Mapping[Clique, float] = field(default_factory=dict)
     rounds: int = 2
-    ordered: frozenset[str] = frozenset()
-    constraints: Constraints = field(default_factory=Constraints)
     max_cells: int = 4_000_000
     earlier: SyntheticModel | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ordered", frozenset(self.ordered))
+        super().__post_init__()
         if self.degree not in (2, 3):
             raise ParameterError(
                 "degree ({degree}) must be 2 or 3", remedy="ask for pairs or triples", degree=self.degree
@@ -92,23 +168,17 @@ class Adaptive(Recipe):
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
-        check_keepable(domain, self.constraints, self.ordered)
+        super().check(domain)
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
-
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
-        """The error of the one-way counts at most; that of pairs depends on what is found."""
-        return expect_columns(domain, self.constraints, loss, rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns; then choose, measure and fit, a round at a time."""
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
-        groups = columns.grouping.groups
-        learner = Learner(
-            measurer.coarsen(groups),
+        learner = self._learner(
+            measurer,
             columns,
-            factors=self.constraints.factors(measurer.domain, groups),
             weights=measurable(workload(columns.grouping.domain.names, self.degree, self.weights)),
             limit=min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity))),
             joint=[m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else [],

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,10 @@ from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.anonymize import demands, document, loaded, outcomes, view, work
-from workbench.anonymize.work import SUGGESTED, AnonymizeState, Demands
+from workbench.anonymize import demands_form, document, outcomes, plans, state, view
+from workbench.anonymize.plans import SUGGESTED, Demands
+from workbench.anonymize.secret_form import SecretForm
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui.charts import Chart
 from workbench.ui.wording import number, percent
 from workbench.workers import process
@@ -70,13 +73,13 @@ def started(
     frame: pd.DataFrame | None = None, person: str | None = None
 ) -> tuple[dp.Curator, AnonymizeState]:
     curator = opened(frame, person)
-    return curator, work.work(curator)
+    return curator, state.state(curator)
 
 
 def plan(curator: dp.Curator, current: AnonymizeState, **asked: object) -> Plan:
     given = {"k": 5, "limit": 0.02, **asked}
     method = given.pop("method", "full-domain")
-    return work.plan_of(curator, current, Demands(**given), method=method)
+    return plans.plan_of(curator, current, Demands(**given), method=method)
 
 
 def test_a_first_plan_needs_no_choice() -> None:
@@ -90,7 +93,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     }
     assert set(current.hierarchies) == {"age", "zip"}
     first = plan(curator, current, method=SUGGESTED)
-    assert first.method.name == "full-domain"
+    assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
     assert len(session.session().anonymized.table.frame) == 400
 
@@ -100,22 +103,22 @@ def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
     curator, current = started()
     session.session().anonymized = object()
     version = current.version
-    assert work.set_roles(current, {**current.roles, "visit": "quasi-identifier"})
+    assert current.set_roles({**current.roles, "visit": "quasi-identifier"})
     assert current.version > version
     assert session.session().anonymized is None
-    again = work.work(curator)
+    again = state.state(curator)
     assert again is current
     assert "visit" in current.hierarchies
-    grid = work.roles_grid(curator, current)
+    grid = state.roles_grid(curator, current)
     assert dict(zip(grid["column"], grid["role"], strict=True)) == current.roles
-    assert not work.set_roles(current, dict(current.roles))
-    assert not work.set_roles(current, {**current.roles, "age": "king"})
+    assert not current.set_roles(dict(current.roles))
+    assert not current.set_roles({**current.roles, "age": "king"})
 
 
 def test_the_columns_of_the_audit_are_taken_over() -> None:
     """ "Make it safer" would protect other columns than those that were audited."""
     curator, current = started()
-    work.take_columns(curator, ["age", "disease"], ["visit"])
+    state.state(curator).take_columns(["age", "disease"], ["visit"])
     assert current.roles == {
         "age": "quasi-identifier",
         "zip": "insensitive",
@@ -139,15 +142,15 @@ def test_what_was_asked_about_another_data_set_stays_there(
         return answer
 
     monkeypatch.setattr(process, "compute", compute_while_somebody_chooses)
-    assert "visit" in work.work(first).roles
+    assert "visit" in state.state(first).roles
     assert held.reports.keys() <= {("hierarchies", ("age", "zip"))}
-    assert work.work(second).roles.keys() == {"age", "zip", "disease"}
+    assert state.state(second).roles.keys() == {"age", "zip", "disease"}
 
 
 def test_no_quasi_identifier_is_said() -> None:
     """The page would end in a traceback when all roles are taken away."""
     curator, current = started()
-    work.take_columns(curator, [], [])
+    state.state(curator).take_columns([], [])
     with pytest.raises(SchemaError, match="no quasi-identifier"):
         plan(curator, current)
 
@@ -156,26 +159,26 @@ def test_an_edited_hierarchy_is_used_and_can_be_undone() -> None:
     """An edit would change nothing, or could not be taken back."""
     curator, current = started()
     first = current.hierarchies["zip"]
-    grid = work.hierarchy_grid(first)
+    grid = state.hierarchy_grid(first)
     grid.iloc[:, 1] = ["east", "east", "west", "west"]
-    edited = work.hierarchy_from_grid(grid)
-    work.replace_hierarchy(current, "zip", edited)
+    edited = state.hierarchy_from_grid(grid)
+    current.replace_hierarchy("zip", edited)
     assert plan(curator, current).hierarchies["zip"].labels(1) == ("east", "west")
-    work.replace_hierarchy(current, "zip", first)
-    work.undo(current, "zip")
+    current.replace_hierarchy("zip", first)
+    current.undo("zip")
     assert current.hierarchies["zip"] == edited
-    work.undo(current, "zip")
-    work.undo(current, "zip")
+    current.undo("zip")
+    current.undo("zip")
     assert current.hierarchies["zip"] == first
 
 
 def test_levels_that_do_not_nest_are_refused() -> None:
     """A typo in the grid would publish classes below k."""
     _curator, current = started()
-    grid = work.hierarchy_grid(current.hierarchies["age"])
+    grid = state.hierarchy_grid(current.hierarchies["age"])
     grid.iloc[0, 2] = "elsewhere"
     with pytest.raises(HierarchyError, match="level 2 does not nest"):
-        work.hierarchy_from_grid(grid)
+        state.hierarchy_from_grid(grid)
 
 
 def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
@@ -184,15 +187,15 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
     frame.loc[0, "zip"] = None
     _curator, current = started(frame)
     zips = {"33617", "33620", "23620", "23622"}
-    assert work.table_values(current, "zip") == zips
+    assert current.table_values("zip") == zips
     assert not {MISSING, SUPPRESSED} & zips
     larger = Hierarchy.from_csv(
         "".join(f"{zip_code};{zip_code[:2]};*\n" for zip_code in [*sorted(zips), "99999"])
     )
-    taken = work.of_file(current, "zip", larger)
+    taken = current.of_file("zip", larger)
     assert "1 of its 5 values do not occur" in taken.reason
-    work.replace_hierarchy(current, "zip", taken)
-    assert work.table_values(current, "zip") == zips
+    current.replace_hierarchy("zip", taken)
+    assert current.table_values("zip") == zips
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
     """Fifteen quasi-identifiers would make the page hang, as in other tools."""
-    assert work.suggested_method(predicted, columns).name == method
+    assert plans.suggested_method(predicted, columns).kind == method
 
 
 def wide(columns: int) -> pd.DataFrame:
@@ -227,13 +230,13 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     curator, current = started(frame)
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
-    assert asked.method.name == method
-    words = work.method_words(curator, current, asked)
+    assert asked.method.kind == method
+    words = plans.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
-    assert [point.k for point in points] == list(work.KS)
+    assert drawn.kind == "mondrian"
+    assert [point.k for point in points] == list(plans.KS)
     lines, reasons = outcomes.comparison(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
     assert "full\\-domain" in reasons[0]
@@ -244,12 +247,12 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     curator, current = started()
     asked = plan(curator, current)
     method, points = outcomes.frontier(curator, current, asked)
-    assert method.name == "full-domain"
-    assert {point.limit for point in points} == set(work.DRAWN_LIMITS)
+    assert method.kind == "full-domain"
+    assert {point.limit for point in points} == set(plans.DRAWN_LIMITS)
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     method, points = outcomes.frontier(curator, current, asked)
-    assert {(method.name, point.limit) for point in points} == {("full-domain", 0.02)}
-    work.want_frontier(current)
+    assert {(method.kind, point.limit) for point in points} == {("full-domain", 0.02)}
+    current.wants_frontier = True
     _method, points = outcomes.frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
 
@@ -287,7 +290,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
@@ -300,7 +303,7 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     frame = people().assign(person=np.arange(400) // 2)
     frame.loc[:19, "age"] = 97
     curator, current = started(frame, "person")
-    work.set_roles(current, {**current.roles, "person": "identifier"})
+    current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current, limit=0.3, suppressed="kept")
     outcomes.make(curator, current, asked)
     assert session.session().anonymized is not None
@@ -322,7 +325,7 @@ def test_methods_stand_side_by_side_with_reasons() -> None:
     assert lines["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
     assert "" not in lines.to_numpy()
     assert "microaggregation needs numbers, zip has none" in reasons[0].replace("\\", "")
-    work.take_columns(curator, ["age"], [])
+    state.state(curator).take_columns(["age"], [])
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
     assert len(lines) == 4
     assert reasons == []
@@ -360,11 +363,13 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
 )
 def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
     """The table would not meet what a person asked for."""
-    assert demands.secret_model(kind, "disease", value) == model
+    place = MagicMock()
+    place.slider.return_value = value
+    assert SecretForm.of_kind(kind).choose(place, "")("disease") == model
     curator, current = started()
     report = outcomes.trial(curator, current, plan(curator, current, models=(model,)))
     secret = report.after.secrets["disease"]
-    assert ("disease" in work.with_hierarchies(current)) == (kind == "t-hierarchical")
+    assert ("disease" in current.with_hierarchies) == (kind == "t-hierarchical")
     assert kind != "distinct" or secret.distinct_l >= 2
     assert kind != "entropy" or secret.entropy_l >= 2 - 1e-9
     assert kind != "t" or secret.t_equal <= 0.3 + 1e-9
@@ -375,7 +380,7 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     frame = people().assign(person=np.arange(400) // 2)
     frame.loc[frame["zip"] == "23620", "disease"] = "cancer"
     curator, current = started(frame, "person")
-    work.set_roles(current, {**current.roles, "person": "identifier"})
+    current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current)
     report = outcomes.trial(curator, current, asked)
     secret = report.after.secrets["disease"]
@@ -428,13 +433,13 @@ def test_charts_and_tables_of_a_trial() -> None:
 def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
     """HOUSE 12: a file saved by a spreadsheet in China was refused, a table was not."""
     text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
-    assert work.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
+    assert state.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
     """A traceback would be shown, or a hierarchy of noise."""
     with pytest.raises(DpcoreError):
-        work.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)
+        state.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)
 
 
 class Bar:
@@ -519,7 +524,7 @@ def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPat
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns
     put: list[object] = []
-    for widget in (demands.K, demands.LIMIT, demands.METHOD):
+    for widget in (demands_form.K, demands_form.LIMIT, demands_form.METHOD):
         monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
 
     class Clicked:
@@ -540,8 +545,8 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
-    current = work.work(curator)
-    loaded.load(current, text)
+    current = state.state(curator)
+    current.load(text)
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
     assert Plan.from_json(session.session().anonymized.plan).node == Plan.from_json(text).node
@@ -558,19 +563,19 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
-    current = work.work(curator)
-    loaded.load(current, text)
+    current = state.state(curator)
+    current.load(text)
     with pytest.raises(HierarchyError, match="zip") as refused:
         outcomes.trial(curator, current, current.loaded)
     assert "99999" not in str(refused.value), "a cell of the table in an error"
     outcomes.make(curator, current, current.loaded)
     assert session.session().anonymized is None
-    assert loaded.new_values(curator, current, current.loaded) == {"zip": ["99999"]}
-    loaded.take_suggested(current, ["zip"])
+    assert current.new_values(curator, current.loaded) == {"zip": ["99999"]}
+    current.use(current.extended(current.loaded, ["zip"]))
     outcomes.make(curator, current, current.loaded)
     assert session.session().anonymized is not None
-    assert loaded.new_values(curator, current, current.loaded) == {}
-    loaded.put_aside(current)
+    assert current.new_values(curator, current.loaded) == {}
+    current.use(None)
     assert current.loaded is None
 
 

@@ -1,0 +1,67 @@
+"""A plan carried out on the rows of an engine, in memory or as a folder of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from dpcore.anonymize.apply import carried_out, in_order
+from dpcore.anonymize.levels import distinct_of
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
+from dpcore.engines.base import Engine
+from dpcore.io.folder import write_folder, write_mixed
+from dpcore.progress import Compute, OnProgress
+from dpcore.release import AnonymizedTable, Guarantee
+from dpcore.tables.rows import PublicTable
+
+
+@dataclass(frozen=True)
+class Anonymizing:
+    """A plan that is in the ledger, and the rows that it is carried out on.
+
+    Attributes:
+        declared: what the guarantee says of the word of a source's operator.
+    """
+
+    engine: Engine
+    plan: Plan
+    declared: Mapping[str, str]
+    compute: Compute
+    on_progress: OnProgress
+
+    def table(self) -> AnonymizedTable:
+        """Anonymize rows in memory. Raises: RowsError where they do not fit; the errors of the plan."""
+        frame, models = self.compute(
+            carried_out, self.engine.rows().frame, self.plan, on_progress=self.on_progress
+        )
+        table = PublicTable(in_order(frame))
+        return AnonymizedTable(table=table, plan=self.plan.to_json(), guarantee=self._guarantee(models))
+
+    def write(self, folder: Path) -> int:
+        """Anonymize any number of rows into a new folder, and return how many were written.
+
+        Raises: as `table`; RowsError for a plan that needs all rows at once; ParameterError where nothing can
+            be written; ReadError.
+        """
+        if self.engine.in_memory:
+            made = self.table()
+            return write_folder([made.table], folder, made.guarantee.as_metadata())
+        check_streamed(self.plan)
+        with self.engine.held():
+            distinct = distinct_of(self.engine.tuples, self.plan)
+            recoding = self.compute(Recoding.of, distinct, self.plan, on_progress=self.on_progress)
+            tally = Tally(recoding, distinct)
+
+            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+                self.engine.apply(recoding, tally.before(take))
+                tally.check_complete()
+
+            metadata = self._guarantee(recoding.models).as_metadata()
+            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=metadata)
+
+    def _guarantee(self, models: tuple[str, ...]) -> Guarantee:
+        return Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)

@@ -1,0 +1,79 @@
+"""A private spanning tree of the strongest pairs, and their measurement.
+
+Source: the MST mechanism (McKenna, Miklau, Sheldon 2021, "Winning the NIST contest", section 4): one-way
+counts, rare values merged, a maximum spanning tree of the pairs by their distance from independence, and
+its edges measured. Ours asks for all distances in one release where Gaussian noise makes that cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Clique
+from dpcore.synthesis.discrete.workload import LEFT_NOISE, even_split, expected_error
+from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.tables.counts import Marginal, Values
+
+SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
+
+
+def tree_pairs(
+    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, room: Room
+) -> tuple[Marginal, ...]:
+    """Choose a spanning tree and measure its edges that find room. Costs `loss`, all of it.
+
+    A pair that is large for what it tells is held back: what the fit will leave of its noise is taken off
+    its distance.
+
+    Args:
+        estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
+            columns alone.
+        room: the junction tree as it is, which takes in the edges; only constraints can fill it.
+    """
+    domain = room.domain
+    if not estimates:
+        return measurer.measure([(name,) for name in domain.names], loss)
+    spend = loss.share(1 - SELECTION_SHARE)
+    edges = len({name for pair in estimates for name in pair}) - 1
+    penalties = {
+        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, edges)), measurer.rows)
+        for pair in estimates
+    }
+    found = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    chosen = [edge for edge in found if room.add(edge)] or [(name,) for name in domain.names]
+    return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
+
+
+def spanning_tree(
+    measurer: Measurer, estimates: Mapping[Clique, Values], penalties: Mapping[Clique, float], loss: Loss
+) -> list[Clique]:
+    """Pairs that join all columns: those with the largest noisy distance from their estimates.
+
+    Gaussian noise: all distances in one release, then the maximum spanning tree, which is free. Laplace
+    noise on so many distances would cost more than the d - 1 private choices that Prim's algorithm needs.
+
+    Args:
+        estimates: pairs -> their estimates.
+        penalties: pairs -> rows taken off the distance.
+        loss: spent whole when the pairs join all columns.
+    """
+    columns = {name: frozenset({name}) for pair in estimates for name in pair}
+    edges: list[Clique] = []
+    if not isinstance(loss, PureDP):
+        gaps = measurer.gaps(estimates, loss)
+        for pair in sorted(gaps, key=lambda each: gaps[each] - penalties[each], reverse=True):
+            a, b = (columns[name] for name in pair)
+            if a != b:
+                edges.append(pair)
+                columns.update(dict.fromkeys(a | b, a | b))
+        return edges
+    joined = {next(iter(columns))}
+    for step in split(loss, len(columns) - 1):
+        across = {pair: table for pair, table in estimates.items() if len(joined & set(pair)) == 1}
+        if across:
+            edges.append(measurer.select(across, step, penalties))
+            joined |= set(edges[-1])
+    return edges

@@ -1,0 +1,165 @@
+"""Plans of the Anonymize page: what a person demands, the method, and how large its search is."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+
+from dpcore.anonymize.choices import Suppressed
+from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
+from dpcore.anonymize.fulldomain.size import Prediction
+from dpcore.anonymize.methods import FullDomain, LocalRecoding, Method, Mondrian
+from dpcore.anonymize.models import PrivacyModel
+from dpcore.anonymize.plan import Plan
+from dpcore.curator import Curator
+from dpcore.evaluation.table.proposals import SizeOf, default_plan
+from workbench import session
+from workbench.anonymize.state import AnonymizeState
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import COUNTED_WORDS, number
+
+KS = (2, 3, 5, 10, 25, 50, 100)
+LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)
+SEARCH_SECONDS = 30.0
+"""Predicted for a pass over all nodes; a search for one k looks at a part of them."""
+LOCAL_COLUMNS = 12
+SUGGESTED = "suggested"
+METHOD_NAMES = Words(
+    {
+        "full-domain": N_("full-domain"),
+        "local recoding": N_("local recoding"),
+        "mondrian": N_("Mondrian"),
+        "microaggregation": N_("microaggregation (MDAV)"),
+    }
+)
+METHOD_WORDS = Words(
+    {
+        "full-domain": N_("one level per column, the same for everybody"),
+        "local recoding": N_("levels differ from group to group"),
+        "mondrian": N_("groups cut along the data, free ranges"),
+        "microaggregation": N_("numbers become group means"),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """What a person demands of the table.
+
+    Attributes:
+        models: beside k.
+        subset: a column of true and false that marks the rows to be published out of a population.
+        household: a column that says who lives together: groups count households.
+    """
+
+    k: int
+    limit: float
+    models: tuple[PrivacyModel, ...] = ()
+    metric: Metric = field(default_factory=InformationLoss)
+    suppressed: Suppressed = "checked"
+    subset: str | None = None
+    household: str | None = None
+
+
+def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
+    """Return the plan that the page says, by the suggested method or by another.
+
+    Args:
+        method: kind of a method, or `SUGGESTED`.
+
+    Raises: the errors of a plan.
+    """
+    measured = [
+        model.column
+        for model in demands.models
+        if isinstance(model, TCloseness) and model.distance == "hierarchical"
+    ]
+    current.complete(curator, measured)
+    used = {name: current.hierarchies[name] for name in (*current.quasi_identifiers, *measured)}
+    roles = {name: role for name, role in current.roles.items() if name != demands.subset}
+    plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
+    plan = dataclasses.replace(
+        plan.counting(curator.schema.unit.id_column),
+        models=(*plan.models, *demands.models),
+        metric=demands.metric,
+        suppressed=demands.suppressed,
+        subset=demands.subset,
+        household=demands.household,
+    )
+    if method == SUGGESTED:
+        return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
+    return dataclasses.replace(plan, method=Method.of_kind(method)())
+
+
+def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
+    """How large full-domain search would be."""
+    key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
+    full = dataclasses.replace(plan, method=FullDomain())
+    return session.once(curator, key, lambda: SizeOf(plan=full))
+
+
+def suggested_method(predicted: Prediction, columns: int) -> Method:
+    """Full-domain search while it is quick enough, then what is."""
+    if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
+        return FullDomain()
+    return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
+
+
+def too_long(predicted: Prediction, method: Method, columns: int) -> str:
+    """Why a method is not tried out beside the others; empty where it is."""
+    if method.searches and not suggested_method(predicted, columns).searches:
+        return _("{nodes:,} combinations of levels take too long").format(nodes=predicted.nodes)
+    if method == LocalRecoding() and columns > LOCAL_COLUMNS:
+        return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
+            columns=LOCAL_COLUMNS
+        )
+    return ""
+
+
+def method_label(method: str) -> str:
+    """A method for a list: its name and what it does."""
+    if method == SUGGESTED:
+        return _("as suggested for this table")
+    return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
+
+
+def whom(plan: Plan) -> str:
+    """What groups are counted in: households, people, or rows where each row is a person."""
+    return COUNTED_WORDS[plan.counts]
+
+
+def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
+    """How large the search is, and what is suggested instead where that is too large."""
+    predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
+    if predicted.is_feasible:
+        forecast = (predicted.seconds, *predicted.search(plan.limit))
+        seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
+        found = _(
+            "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at "
+            "this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
+        ).format(
+            nodes=predicted.nodes,
+            seconds=seconds,
+            mostly=mostly,
+            most=most,
+            megabytes=math.ceil(predicted.memory / 1e6),
+        )
+    else:
+        found = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
+            nodes=predicted.nodes
+        )
+    suggested = suggested_method(predicted, columns)
+    if suggested.searches:
+        return found
+    if suggested.needs_hierarchies:
+        return found + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
+    return (
+        found
+        + " "
+        + _(
+            "Mondrian is suggested: with more than {columns} columns local recoding is slow and keeps less."
+        ).format(columns=LOCAL_COLUMNS)
+    )

@@ -1,0 +1,192 @@
+"""The state of the Anonymize page: roles, hierarchies with undo, and a plan made earlier."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.plan import Plan
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, SchemaError
+from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf
+from dpcore.io.encoding import decode
+from dpcore.schema.role import ROLES
+from dpcore.schema.values import MISSING, SUPPRESSED
+from workbench import session
+from workbench.ui.language import _, said
+
+
+@dataclass(kw_only=True)
+class AnonymizeState(session.OfDataSet):
+    """Choices so far for the current data set.
+
+    Attributes:
+        roles: of every column.
+        hierarchies: by quasi-identifier, suggested or edited.
+        before: earlier hierarchies of each column, for undo.
+        version: rises with each edit, so that the grids are drawn anew.
+        made_by: the plan of the table that was made, as it was chosen.
+        loaded: a plan made earlier that is used in place of the choices on the page.
+        wants_frontier: whether a long frontier is to be computed.
+        wants_comparison: whether the methods are to be compared.
+        failed: key of the last plan that could not be tried, and why.
+        stopped: keys of the searches that a person stopped.
+    """
+
+    roles: dict[str, str] = field(default_factory=dict)
+    hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
+    before: dict[str, list[Hierarchy]] = field(default_factory=dict)
+    version: int = 0
+    made_by: Plan | None = None
+    loaded: Plan | None = None
+    wants_frontier: bool = False
+    wants_comparison: bool = False
+    failed: tuple[tuple[object, ...], DpcoreError] | None = None
+    stopped: set[tuple[object, ...]] = field(default_factory=set)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """Columns that are generalized."""
+        return [name for name, role in self.roles.items() if role == "quasi-identifier"]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """Columns whose values should stay unknown."""
+        return [name for name, role in self.roles.items() if role == "sensitive"]
+
+    @property
+    def with_hierarchies(self) -> list[str]:
+        """Columns whose values become coarser, or are compared as if they did."""
+        return [*self.quasi_identifiers, *(name for name in self.sensitive if name in self.hierarchies)]
+
+    def set_roles(self, roles: dict[str, str]) -> bool:
+        """Take the roles that a person chose, and say whether that changed anything."""
+        if roles == self.roles or not set(roles.values()) <= set(ROLES):
+            return False
+        self.roles, self.loaded, session.session().anonymized = roles, None, None
+        self.wants_frontier = self.wants_comparison = False
+        self.version += 1
+        return True
+
+    def take_columns(self, known: Iterable[str], secret: Iterable[str]) -> None:
+        """Take the columns that others may know, and those that should stay unknown, from another page."""
+        chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
+        others = dict.fromkeys([*self.quasi_identifiers, *self.sensitive], "insensitive")
+        self.set_roles(self.roles | others | chosen)
+
+    def complete(self, curator: Curator, names: Iterable[str]) -> None:
+        """Take the suggested hierarchies of those of these columns that have none."""
+        missing = tuple(name for name in names if name not in self.hierarchies)
+        if missing:
+            key = ("hierarchies", missing)
+            suggested = session.once(curator, key, lambda: HierarchiesOf(columns=missing))
+            self.hierarchies |= suggested
+
+    def table_values(self, name: str) -> set[str]:
+        """Return the values of a column that a hierarchy must have a path for."""
+        suggested = (self.before.get(name) or [self.hierarchies[name]])[0]
+        return set(suggested.values) - {MISSING, SUPPRESSED}
+
+    def replace_hierarchy(self, name: str, hierarchy: Hierarchy) -> None:
+        """Put another hierarchy in place; the one before can be brought back."""
+        self.before.setdefault(name, []).append(self.hierarchies[name])
+        self._take(name, hierarchy)
+
+    def undo(self, name: str) -> None:
+        """Bring back the hierarchy before the last edit."""
+        if self.before.get(name):
+            self._take(name, self.before[name].pop())
+
+    def _take(self, name: str, hierarchy: Hierarchy) -> None:
+        self.hierarchies[name] = hierarchy
+        self.version += 1
+        session.session().anonymized = None
+
+    def load(self, text: str) -> None:
+        """Use a plan made earlier in place of the choices on the page.
+
+        Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
+        """
+        plan = Plan.from_json(text)
+        columns = {*plan.roles, *(name for name in (plan.subset, plan.household) if name)}
+        missing, new = sorted(columns - set(self.roles)), sorted(set(self.roles) - columns)
+        if missing or new:
+            raise SchemaError(
+                "the plan is for other columns: {columns}",
+                remedy="take the plan of this table, or make a new one",
+                columns=", ".join([*missing, *new]),
+            )
+        self.made_by, session.session().anonymized = None, None
+        self.use(plan)
+
+    def use(self, plan: Plan | None) -> None:
+        """Use this plan in place of the choices on the page; none for these choices again."""
+        self.loaded = plan
+        self.version += 1
+
+    def new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
+        """Return the values of this table that the hierarchies of a plan have no path for, by column."""
+        if not plan.method.needs_hierarchies:
+            return {}
+        names = plan.quasi_identifiers
+        self.complete(curator, names)
+        values = {name: self.table_values(name) - set(plan.hierarchies[name].values) for name in names}
+        return {name: sorted(new) for name, new in values.items() if new}
+
+    def extended(self, plan: Plan, names: Iterable[str]) -> Plan:
+        """Return a plan with the suggested hierarchies of some columns, and its levels to be chosen anew."""
+        hierarchies = {**plan.hierarchies, **{name: self.hierarchies[name] for name in names}}
+        return dataclasses.replace(plan, hierarchies=hierarchies, node=None)
+
+    def of_file(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
+        """Return a column's hierarchy from a file, which says so, and how many of its values are unused."""
+        unused = len(set(hierarchy.values) - self.table_values(name))
+        reason = _("From a file.")
+        if unused:
+            more = _(
+                "{unused:,} of its {all:,} values do not occur in the table; "
+                "information loss counts them too."
+            )
+            reason += " " + more.format(unused=unused, all=len(hierarchy.values))
+        return dataclasses.replace(hierarchy, reason=reason)
+
+
+def state(curator: Curator) -> AnonymizeState:
+    """Return the choices for this data set; at first as proposed."""
+    current = session.own(AnonymizeState)
+    if not current.roles:
+        proposed = session.once(curator, ("roles",), RolesOf)
+        current.roles = {each.column: each.role for each in proposed}
+    current.complete(curator, current.quasi_identifiers)
+    return current
+
+
+def read_hierarchy(data: bytes) -> Hierarchy:
+    """Read a hierarchy, in whatever encoding tables are read in.
+
+    Raises: ReadError when the bytes are no text; HierarchyError when the text is no hierarchy.
+    """
+    return Hierarchy.from_csv(decode(data)[0])
+
+
+def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
+    """Return a line per column: its role, and why another one was or is proposed."""
+    proposed = session.once(curator, ("roles",), RolesOf)
+    lines = [(each.column, current.roles[each.column], said(each.reason)) for each in proposed]
+    return pd.DataFrame(lines, columns=["column", "role", "why"])
+
+
+def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
+    """Return a line per value, with a column per level."""
+    names = [_("value"), *(_("level {level}").format(level=i) for i in range(1, hierarchy.height + 1))]
+    return pd.DataFrame(dict(zip(names, hierarchy.levels, strict=True)))
+
+
+def hierarchy_from_grid(grid: pd.DataFrame) -> Hierarchy:
+    """Return the hierarchy of a grid. Raises: HierarchyError when it does not nest."""
+    levels = tuple(tuple(grid[column].fillna("").astype(str)) for column in grid.columns)
+    return Hierarchy(values=levels[0], levels=levels)
