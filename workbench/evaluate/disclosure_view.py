@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from fractions import Fraction
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
+from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -133,10 +132,9 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     """Run the candidate's recipe once on rows drawn from it, with canaries; reads nothing private."""
     release = candidate.release
     assert release is not None
-    schema = rerun.without_people(release.schema)
+    recipe_run = rerun.maker(release, rerun.without_people(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    audit = functools.partial(canary_audit, canaries=CANARIES, delta=delta)
-    report = widgets.compute_in_line(audit, rerun.maker(release, schema), candidate.rows, schema)
+    report = widgets.compute_in_line(rerun.audit, recipe_run, candidate.rows, CANARIES, delta)
     session.session().reports["canaries", candidate.key] = report
     return report
 
