@@ -42,30 +42,30 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        found = report.report(curator, candidate)
+        similarity = report.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.counted(curator, candidate)
         questions_view.questions(curator, candidate)
         return
-    judged = view.judged(curator, candidate, found)
-    view.overview(candidate, found, judged)
+    judged = view.judged(curator, candidate, similarity)
+    view.overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.html(curator, found, judged),
+        lambda: document.html(curator, similarity, judged),
         _file(curator.name, candidate),
         icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
         _("Pairs"): pairs_view.pairs,
-        _("Questions"): lambda curator, candidate, found: questions_view.questions(curator, candidate),
+        _("Questions"): lambda curator, candidate, similarity: questions_view.questions(curator, candidate),
         _("Side by side"): side_by_side_view.side_by_side,
         _("Learning"): learning_view.learning,
         _("Disclosure"): disclosure_view.disclosure,
     }
     tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
-    tabs[tab](curator, candidate, found)
+    tabs[tab](curator, candidate, similarity)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
             share_view.share(curator, candidate.release)

@@ -204,16 +204,7 @@ def _searched_points(
     for (k, each), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
             best = search(table, each, limit=limit, metric=plan.metric, on_progress=on_progress)
-            yield Point(
-                k=k,
-                limit=limit,
-                metric=plan.metric,
-                node=best.node,
-                score=best.score,
-                suppressed=best.suppressed,
-                people=best.people,
-                classes=best.classes,
-            )
+            yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
 
 
 def default_plan(
