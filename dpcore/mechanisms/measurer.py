@@ -1,4 +1,4 @@
-"""The measurer: the one thing that a recipe sees of the private table.
+"""The measurer, through which a recipe sees the private table.
 
 It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond it, and records
 every event in the order in which it was paid.
@@ -46,7 +46,7 @@ Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 
 
-class CountsOf(Protocol):
+class CountSource(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
@@ -62,14 +62,14 @@ class SumsOf(Protocol):
 
 @dataclass(kw_only=True)
 class Purse:
-    """What is left to spend; all views of one measurer share it."""
+    """The loss left to spend, shared by all views of one measurer."""
 
     loss: Fraction
     delta: Fraction
 
 
 class Measurer:
-    """Measures and selects under one reserved loss.
+    """A source of noisy measurements and private choices under one reserved loss.
 
     Attributes:
         domain: names and sizes of the columns. Public; `declared` are those before cells were merged.
@@ -81,7 +81,7 @@ class Measurer:
 
     def __init__(
         self,
-        counts: CountsOf,
+        counts: CountSource,
         *,
         domain: Domain,
         loss: Loss,
@@ -105,13 +105,13 @@ class Measurer:
         self.events: list[Event] = []
 
     def only(self, columns: Clique) -> Measurer:
-        """A view of some of the columns; it spends from the same loss."""
+        """Return a view of some of the columns, which spends from the same loss."""
         view = copy.copy(self)
         view.domain = self.domain.project(columns)
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """A view of the table with cells merged before they are counted; it spends from the same loss.
+        """Return a view with cells merged before they are counted, which spends from the same loss.
 
         Args:
             groups: column -> int64 array, the new cell of each cell, numbered from 0 without gaps. Must
@@ -138,7 +138,7 @@ class Measurer:
     def measure(
         self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
     ) -> tuple[Marginal, ...]:
-        """Noisy counts of each clique; `loss` is split over them evenly, or by `weights`.
+        """Measure noisy counts of each clique, with `loss` split evenly or by `weights`.
 
         Costs `loss`. Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
         """
@@ -163,7 +163,7 @@ class Measurer:
         )
 
     def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
-        """Noisy L1 distances, in rows, between the counts and public estimates, in one release.
+        """Measure L1 distances, in rows, between the counts and public estimates, in one release.
 
         A person's rows change each distance by at most `rows`. Costs `loss`.
         """
@@ -174,7 +174,7 @@ class Measurer:
         return {clique: float(distance) / GRAIN for clique, distance in zip(cliques, noisy, strict=True)}
 
     def gap_deviation(self, queries: int, loss: Loss) -> float:
-        """Standard deviation of each of `queries` noisy distances, in rows. Public."""
+        """Return the public standard deviation of each of `queries` noisy distances, in rows."""
         scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
         return float(noise_variance(scale, loss) ** 0.5)
 
@@ -184,7 +184,7 @@ class Measurer:
         loss: Loss,
         penalties: Mapping[Clique, float] | None = None,
     ) -> Clique:
-        """A clique whose counts are far from its estimate: distance less penalty, in rows, is the score.
+        """Choose a clique with counts far from its estimate, scored by distance less penalty in rows.
 
         A person's rows change each score by at most `rows`. Costs `loss`.
         """
@@ -199,12 +199,13 @@ class Measurer:
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
-        """Noisy sums of public numbers over the rows of each cell of `by`, all entries of a cell in one draw.
+        """Measure sums of public numbers over the rows of each cell of `by`, one draw per cell.
 
         Cells are disjoint, so that a person's rows change the lines by at most `rows` together, in every
         entry. Costs `loss`: max-norm noise for epsilon, Gaussian noise for rho.
 
         Args:
+            loss: spent whole.
             by: columns whose cells tell the lines apart; empty for one line.
             entries: what to add up, at least one; levels are of whole units, see `dpcore.tables.sums`.
         Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
@@ -227,12 +228,14 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """A cell with nearly that part of the rows below it: a private choice among the first `cells` cells.
+        """Choose a cell with nearly the part `order` of the rows below it, among the first `cells` cells.
 
         The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
         change it by at most `rows`. Costs `loss`.
 
         Args:
+            column: whose cells are chosen from.
+            loss: spent whole.
             order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
@@ -257,7 +260,7 @@ class Measurer:
         return noisy_max(scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure)
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
-        """Texts of a column whose noisy count is above a threshold, with that count.
+        """Return the texts of a column with a noisy count above a threshold, and that count.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2 rho.
         """
@@ -285,11 +288,13 @@ class Measurer:
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
 
     def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
-        """Noisy number of rows that a public rule puts into each of so many cells.
+        """Measure the number of rows that a public rule puts into each of `cells` cells.
 
         A person's rows change these counts by at most `rows` in all. Costs `loss`.
 
         Args:
+            cells: of the rule.
+            loss: spent whole.
             assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
                 public or already noisy facts alone.
             reads: the columns that it looks at; it is given no others.
@@ -315,7 +320,7 @@ class Measurer:
         return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
 
     def _levels(self, name: str, levels: Integers) -> Integers:
-        """Levels of the declared cells; refuses those by which a row could count for more than one."""
+        """Return levels of the declared cells, none of which counts a row for more than one."""
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
         if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
@@ -328,7 +333,7 @@ class Measurer:
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _lines(self, by: Clique, sums: Integers) -> Integers:
-        """Sums per declared cell, added up to the cells of this view."""
+        """Sum the lines of declared cells to the cells of this view."""
         cell = np.zeros(1, dtype=np.int64)
         for name in by:
             size = self.domain.size(name)
@@ -338,7 +343,7 @@ class Measurer:
         return lines
 
     def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
-        """Exact counts of this view. Private."""
+        """Return the private exact counts of this view."""
         return self._counts(cliques, groups=self._groups) if self._groups else self._counts(cliques)
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
@@ -365,7 +370,7 @@ class Measurer:
         return draw(values, noise_scale=scale)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
-        """The cliques; refuses an estimate of another shape, against which a row would count many times."""
+        """Return the cliques, and refuse estimates of another shape, where a row would count often."""
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
                 raise ParameterError(
@@ -377,7 +382,7 @@ class Measurer:
         return tuple(estimates)
 
     def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
-        """Exact L1 distances in units of 1 / GRAIN rows. Private."""
+        """Return the private exact L1 distances in units of 1 / GRAIN rows."""
         counts = self._exact(tuple(estimates))
         return np.array(
             [
@@ -396,5 +401,5 @@ def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
 
 
 def _epsilon_below(rho: Fraction) -> Fraction:
-    """An epsilon with epsilon^2 / 2 <= rho, near the largest."""
+    """Return an epsilon with epsilon^2 / 2 <= rho, near the largest."""
     return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

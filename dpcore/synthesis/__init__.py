@@ -1,4 +1,4 @@
-"""Recipes: what to learn from a table under a stated loss; and the models they learn."""
+"""Recipes that learn from a table under a stated loss, and the models that they learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of 64 bits that tell rows and people apart while one table is worked on: quick, and without a key.
+"""Quick hashes of rows and people without a key, for use inside one computation.
 
 They follow from the texts of values as models and hierarchies see them, so that two passes over a table
 agree, and go nowhere. What must be kept, or kept from somebody, has a keyed digest of `tables.digests`.
@@ -22,7 +22,7 @@ _NOBODY = np.uint64(0x9E3779B97F4A7C15)
 
 
 def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
-    """(classes,) a number for each class of rows that agree on the columns, and (rows,) the class of each."""
+    """Return a number for each class of rows that agree on the columns, and the class of each row."""
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
@@ -33,7 +33,7 @@ def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, I
 
 
 def person_hashes(column: pd.Series) -> Hashes:
-    """(rows, 2) whose each row is, in 128 bits: equal where the texts are as written; a missing id is one.
+    """Return 128 bits per row that identify its person, of shape (rows, 2).
 
     Whole numbers are what they are, and their texts are never written.
     """
@@ -55,5 +55,5 @@ def person_hashes(column: pd.Series) -> Hashes:
 
 
 def _marked(column: pd.Series) -> pd.Series:
-    """Texts that differ from that of a missing value, whatever they are."""
+    """Return texts that differ from that of a missing value, whatever they are."""
     return ("t" + as_text(column)).fillna("").astype(object)

@@ -1,4 +1,4 @@
-"""A model that grows round by round: what was measured, the tree it needs, and where it still errs."""
+"""The model of Tree and Adaptive while it grows, with its measurements and its junction tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpcore.synthesis.discrete.workload import (
     expected_error,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
@@ -40,7 +40,7 @@ ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, wh
 
 
 class Learner:
-    """The state of Adaptive between rounds; all of it is noisy or public.
+    """The state of a model between rounds, all of it noisy or public.
 
     Attributes:
         joint: what was measured since the columns, over groups, as `pooled`; contrasts not completed.
@@ -57,9 +57,11 @@ class Learner:
         limit: int,
         joint: Sequence[Marginal] = (),
     ) -> None:
-        """Begin with the columns alone, or with what an earlier release measured.
+        """Begin with the columns alone, or with the measurements of an earlier release.
 
         Args:
+            columns: the measurements of single columns.
+            joint: measurements of an earlier release, over groups.
             view: the table over groups.
             factors: 0 where no row may be, 1 elsewhere.
             weights: pairs, and triples if they are wanted -> how much their error counts.
@@ -83,16 +85,18 @@ class Learner:
             self.refit(quick=True)
 
     def measure_tree(self, loss: Loss) -> None:
-        """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
-        room = Room(self._domain, self._limit, self._nodes)
+        """Spend `loss` on a spanning tree, and narrow the candidates to pairs that close its triangles."""
+        room = BoundedTree(self._domain, self._limit, self._nodes)
         measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
         self.joint = pooled([*self.joint, *measured])
         self._nodes = room.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
-        """Spend `loss` on asking where the model errs, and on measuring what gains most; the last time,
-        keep a part for `measure_beyond` where that gains more."""
+        """Spend `loss` on the errors of the model, and on the measurements that gain most.
+
+        The last time a part is kept for `measure_beyond` where that gains more.
+        """
         if not self._candidates:
             self.measure_columns(loss)
             return
@@ -137,7 +141,7 @@ class Learner:
         return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
 
     def _keep(self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss) -> Loss:
-        """Keep the part of `loss` for pairs outside the tree that gains most by formula; gives the rest."""
+        """Set aside the part of `loss` that gains most on pairs outside the tree, and return the rest."""
         outside = self._outside(errors, loss)
         drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
         if isinstance(loss, PureDP) or not outside or not drawn:
@@ -164,7 +168,7 @@ class Learner:
         return kept
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
-        """The pairs in no node, but for those of two binary columns, which cost the tree next to no room."""
+        """Return the pairs in no node of the tree, without those of two binary columns."""
         return [
             clique
             for clique in cliques
@@ -179,7 +183,7 @@ class Learner:
         self._take(measure_cliques(self._view, column_parts(self._domain, names, loss), loss))
 
     def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
-        """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
+        """Measure the error of the estimates, and return it with the part of `loss` that it cost.
 
         A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
         the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
@@ -200,8 +204,7 @@ class Learner:
         return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
-        """Expected distances from estimates that are right but for the noise of their columns, and for rows
-        that fall by chance."""
+        """Return the expected distances from right estimates, by noise of their columns and by chance."""
         noise = self._column_errors()
         return {
             clique: math.hypot(
@@ -211,7 +214,7 @@ class Learner:
         }
 
     def _gain_of_columns(self, errors: Mapping[Clique, float], loss: Loss) -> float:
-        """By how much less pairs would err if `loss` went to columns, whose errors add as squares.
+        """Return the gain for pairs if `loss` went to columns, whose errors add as squares.
 
         0 under pure epsilon, where it was not tried.
         """
@@ -226,7 +229,7 @@ class Learner:
         )
 
     def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
-        """Expected L1 error of each column by noise, in rows, as measured so far, or after `more` too."""
+        """Return the expected L1 error of each column by noise, in rows, now or after spending `more`."""
         known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
         for each in (*self._columns.measurements, *self.joint):
             if len(each.clique) == 1:
@@ -240,7 +243,7 @@ class Learner:
         return {name: each**-0.5 if self._domain.size(name) > 1 else 0.0 for name, each in known.items()}
 
     def _take(self, measured: Sequence[Marginal]) -> None:
-        """Take in new measurements, and what was told before of the pairs that are measured now."""
+        """Add new measurements, with earlier contrasts of the same pairs."""
         held = {each.clique for each in (*self.joint, *measured)}
         told = [pair for pair in self._told if pair in held]
         known = [each for pair in told for each in self._told.pop(pair)]
@@ -262,8 +265,10 @@ class Learner:
         return self.fitted
 
     def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
-        """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
-        right; and wanted triples of such pairs that cost no room."""
+        """Narrow the candidates to the cliques that erred most, and wanted triples inside nodes.
+
+        Where cliques are few all are kept, for the model may have spoiled what was right.
+        """
         most = ASKED_AGAIN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
         triples: list[Clique] = [
@@ -289,13 +294,13 @@ class Learner:
 
 
 def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
-    """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    """Return the pairs with a common neighbor along the edges, which enlarge a tree least."""
     near = _near(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 
 
 def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
-    """The triples whose three pairs are among these cliques."""
+    """Return the triples whose three pairs are among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
     near = _near(pairs)
     found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}

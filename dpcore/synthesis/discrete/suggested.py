@@ -28,14 +28,14 @@ _ADULT_AGE = 15
 
 @dataclass(frozen=True, kw_only=True)
 class SuggestedFact:
-    """A fact, and why it is proposed; it reads no rows."""
+    """A proposed fact with its reason."""
 
     fact: Impossible | Determines
     reason: str
 
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
-    """What public knowledge says about columns of these names and categories. Free; a person confirms it."""
+    """Propose facts from the names and categories of columns, for a person to confirm."""
     found = []
     named = {column.name: _plain(column.name) for column in schema.columns}
     for column in schema.columns:
@@ -50,7 +50,7 @@ def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
 
 
 def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
-    """Levels of education and their numbers."""
+    """Return the fact that numbers levels of education."""
     labels = [_plain(label) for label in _values(column)]
     numbers = _values(target)
     if not labels or not all(label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels):
@@ -95,7 +95,7 @@ def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _values(column: Column) -> list[str]:
-    """Labels of the cells without missing."""
+    """Return the labels of the cells but that of missing values."""
     return list(column.labels[: column.values_size])
 
 

@@ -1,4 +1,4 @@
-"""Which cliques are wanted right, and which of them to measure for a given loss.
+"""The wanted cliques, and the choice of those to measure for a given loss.
 
 Measuring clique c with s cells at loss a_c leaves an expected L1 error of s * u * a_c^(-h) in place of its
 present error e_c, where for Gaussian noise (loss rho) h = 1/2 and u = m / sqrt(pi), and for Laplace noise
@@ -26,19 +26,19 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
-from dpcore.synthesis.graph.junction_tree import Room, clique_of, mask_of
+from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 
 LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
-"""Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
+"""BoundedTree in the tree is handed out in the order of error / cells^power; the best of these is taken."""
 FEW = 500
 """So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
 TRIED = 6  # cliques a column that are tried for room, at most, where they are more
 
 
 def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """All cliques of `degree` of the columns with weight 1, and those of `weights` with their own.
+    """Return all cliques of `degree` columns with weight 1, and those of `weights` with their own.
 
     Returns: clique, its columns in the order of `names` -> weight.
     Raises: ParameterError for a clique that is no pair or triple of them, or a weight not above 0.
@@ -65,8 +65,10 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
 
 
 def measurable(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
-    """The wanted triples with their weights, and every pair inside a wanted clique with what it means to
-    all of them; pairs and triples have weight 1 in the mean."""
+    """Return the weights of the wanted triples, and of every pair inside a wanted clique.
+
+    A pair has the sum of the weights of the cliques around it; pairs and triples have mean weight 1 each.
+    """
     pairs: dict[Clique, float] = {}
     for clique, weight in wanted.items():
         for pair in itertools.combinations(clique, 2):
@@ -81,19 +83,19 @@ def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:
-    """Expected L1 norm of the noise of a table of so many cells measured at this loss, in rows."""
+    """Return the expected L1 norm of the noise of a table of `cells` cells at this loss, in rows."""
     if isinstance(loss, PureDP):
         return cells * rows / float(loss.amount)
     return cells * rows / math.sqrt(math.pi * float(loss.amount))
 
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
-    """Parts of a loss for cliques that matter alike: the split with the least expected error in all."""
+    """Split a loss over equally important cliques with the least expected error in all."""
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
 def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Clique, float]:
-    """Parts of a loss for columns alone, each as `measure_cliques` measures it: least expected error in all.
+    """Split a loss over single columns with the least expected error in all.
 
     Every column is in equally many pairs, so that they matter alike; a large one has more cells to err in.
     """
@@ -104,11 +106,12 @@ def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Cliqu
 def believed(
     errors: Mapping[Clique, float], explained: Mapping[Clique, float], deviation: float
 ) -> dict[Clique, float]:
-    """The noisy errors, drawn to what explains each and one mean beyond it, as far as noise set them apart.
+    """Shrink the noisy errors towards their explained size and one common mean.
 
     The largest of many noisy errors are large by chance, and would be measured for nothing.
 
     Args:
+        errors: clique -> noisy L1 error, in rows.
         explained: clique -> its error where the model is right, but for the noise of its columns and chance.
         deviation: of the noise of each error.
     Source: James and Stein (1961), towards the mean as Efron and Morris (1973).
@@ -132,12 +135,15 @@ def choose(
     nodes: Sequence[Clique] = (),
     otherwise: float = 0.0,
 ) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
-    """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
+    """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
 
     All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
     of the loss is not tried for room.
 
     Args:
+        domain: of the groups.
+        loss: for all measurements together.
+        rows: that a person may hold.
         errors: clique -> present L1 error, in rows, noisy.
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
@@ -147,7 +153,7 @@ def choose(
         a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
-    kept = Room(domain, limit, nodes)
+    kept = BoundedTree(domain, limit, nodes)
     most = otherwise
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
@@ -156,7 +162,7 @@ def choose(
             clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
             for clique in worth
         }
-        room = Room(domain, limit, nodes)
+        room = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
         order = order[: max(FEW, TRIED * len(domain.names))]
         gain, parts = affordable_parts(
@@ -174,10 +180,9 @@ def choose(
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, power: float
+    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: BoundedTree, power: float
 ) -> dict[Clique, float]:
-    """The chosen cliques put together into larger tables wherever one of them tells all it holds better than
-    several do for the same loss; with their parts of the loss, which add up to 1.
+    """Join the chosen cliques into larger tables that err less for the same loss, with parts of it.
 
     A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead of s, but the loss is
     divided among fewer tables. The expected error in all is (sum W^(1 / power))^power, where W is the
@@ -223,7 +228,7 @@ def affordable_parts(
     loss: Loss,
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
-    """The gain of measuring the best of the candidates, and their parts of the loss."""
+    """Return the gain of measuring the best candidates, and their parts of the loss."""
     power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
     z = {
@@ -241,5 +246,5 @@ def affordable_parts(
 
 
 def _power(loss: Loss) -> float:
-    """1 + h of the module's text."""
+    """Return 1 + h of the module."""
     return 2.0 if isinstance(loss, PureDP) else 1.5

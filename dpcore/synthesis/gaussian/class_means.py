@@ -1,4 +1,4 @@
-"""Class means from noisy sums: what is to be believed of them, given the law of the noise. Post-processing.
+"""Posterior class means from noisy sums, given the law of the noise.
 
 Of each feature, class means lie around a common center, of which nothing is known, at distances with the
 density exp(-|d| / SPREAD) / (2 SPREAD). The posterior mean of each follows by adding up over a grid. It draws
@@ -24,7 +24,7 @@ REACH = 6.0
 
 
 def class_means(sums: Values, sizes: Values, deviation: float, density: Density) -> Values:
-    """Posterior means of the features of each class, in [-1, 1].
+    """Return the posterior means of the features of each class, in [-1, 1].
 
     Args:
         sums: (classes, features), noisy sums, in rows.

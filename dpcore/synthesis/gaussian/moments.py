@@ -1,4 +1,4 @@
-"""From noisy sums to the laws of classes: all of it post-processing of noisy numbers, with public constants.
+"""Laws of classes from noisy sums, with public constants.
 
 Positions of values lie in [-1, 1]. The noise of a class mean is sigma / n_c, with sigma the deviation of
 the noise of a sum and n_c the noisy size of the class, so small classes are uncertain and large ones are not.
@@ -56,14 +56,14 @@ class Moments:
 
     @property
     def clipped(self) -> tuple[Values, Values]:
-        """(classes, features): means and variances of drawn values, in [-1, 1]."""
+        """Means and variances of drawn values in [-1, 1], each of shape (classes, features)."""
         return clipped_moments(self.centers, np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
 
 
 def moments(
     first: NoisySums, second: NoisySums | None, density: Density, pairs: Sequence[tuple[int, int]] = ()
 ) -> Moments:
-    """Laws of features from their noisy sums.
+    """Return the laws of features from their noisy sums.
 
     Args:
         first: per class the number of rows, then the sum of each feature.
@@ -96,7 +96,7 @@ def moments(
 
 
 def possible(correlations: Values) -> Values:
-    """Correlations that numbers can have: eigenvalues from `LEAST_SHARE`, ones on the diagonal."""
+    """Return the nearest possible correlations, with eigenvalues of at least `LEAST_SHARE`."""
     values, vectors = np.linalg.eigh(correlations)
     rebuilt = (vectors * np.maximum(values, LEAST_SHARE)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     size = np.sqrt(np.diagonal(rebuilt, axis1=1, axis2=2))
@@ -108,6 +108,7 @@ def _scales(means: Values, found: Values, shares: Values, deviation: Values) -> 
     """Scales before clipping (classes, features), from noisy variances.
 
     Args:
+        means: (classes, features), in [-1, 1].
         found: (classes, features), variances.
         shares: (classes,), of the rows.
         deviation: (classes,), of the noise of `found`.
@@ -130,16 +131,18 @@ def _variances(means: Values, scale: Values | float) -> Values:
 
 
 def _weight(noise: float) -> float:
-    """How far a shared number is believed, against its prior, by the variance of its noise."""
+    """Return the weight of a shared number against its prior, by the variance of its noise."""
     return PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + noise)
 
 
 def beyond_noise(found: Values, shared: Values, deviation: Values) -> Values | None:
-    """Class numbers (classes, ...) drawn to what follows from the classes together.
+    """Shrink class numbers of shape (classes, ...) towards what the classes share.
 
     How far classes lie from that beyond their noise is found from them all; None where that is not at all.
 
     Args:
+        found: (classes, ...), noisy numbers.
+        shared: of the same shape, what the classes share.
         deviation: (classes,), of the noise of `found`.
     """
     noise = np.broadcast_to((deviation**2)[:, None], found.shape)
