@@ -105,8 +105,8 @@ class Conditioned(Model):
                     column=name,
                     columns=", ".join(map(repr, model.columns)) or "no columns",
                 )
-        chosen = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
-        return cls(model=model, cells=chosen)
+        numbers = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
+        return cls(model=model, cells=numbers)
 
     @property
     def total(self) -> float:
@@ -120,23 +120,23 @@ class Conditioned(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers. Raises: InfeasibleError when such rows are too rare."""
-        found: list[dict[str, Integers]] = []
-        kept = drawn = 0
-        while kept < rows:
+        batches: list[dict[str, Integers]] = []
+        fitting = drawn = 0
+        while fitting < rows:
             if drawn >= MOST:
                 raise InfeasibleError(
                     "the model found only {found} such rows in {drawn} draws",
                     remedy="ask for fewer rows, or for less at once",
-                    found=kept,
+                    batches=fitting,
                     drawn=drawn,
                 )
             codes = self.model.sample_codes(BATCH, rng)
             fits = self._fits(codes)
-            found.append({name: each[fits] for name, each in codes.items()})
-            kept, drawn = kept + int(fits.sum()), drawn + BATCH
+            batches.append({name: each[fits] for name, each in codes.items()})
+            fitting, drawn = fitting + int(fits.sum()), drawn + BATCH
         return {
-            name: np.concatenate([each[name] for each in found])[:rows]
-            if found
+            name: np.concatenate([each[name] for each in batches])[:rows]
+            if batches
             else np.zeros(0, dtype=np.int64)
             for name in self.columns
         }

@@ -46,10 +46,10 @@ def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> 
     The new id is the same for all who ask before one of them fails, and another one after each that failed.
 
     """
-    asked = _requests(lines, plan)
+    requests = _requests(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
-    running = next((each for each in asked if each not in failed), None)
-    fresh = hmac.new(key, f"request {len(asked)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
+    running = next((each for each in requests if each not in failed), None)
+    fresh = hmac.new(key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
     return answered(lines, None, plan) or running or fresh
 
 

@@ -120,7 +120,7 @@ class ApproxDP:
 
     Attributes:
         epsilon, delta: the promise that all of `rho` together makes.
-        threshold_delta: a further delta set aside for finding categories nobody could declare; 0 when
+        threshold_delta: a further delta set aside for finding undeclared categories; 0 when
             that is not wanted. The whole promise is then (epsilon, delta + threshold_delta).
     """
 

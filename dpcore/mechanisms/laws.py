@@ -40,15 +40,15 @@ class Law:
 
     def mapped(self, function: Callable[[Values], Values]) -> Law:
         """Return the law of a function of the outcome, which is post-processing."""
-        made, place = np.unique(function(self.outcomes), return_inverse=True)
-        return Law(outcomes=made, chances=_added(self.chances, place))
+        outcomes, place = np.unique(function(self.outcomes), return_inverse=True)
+        return Law(outcomes=outcomes, chances=_added(self.chances, place))
 
     def plus(self, other: Law) -> Law:
         """Return the law of the sum of two independent outcomes."""
         sums = np.add.outer(self.outcomes, other.outcomes).ravel()
-        made, place = np.unique(sums, return_inverse=True)
+        outcomes, place = np.unique(sums, return_inverse=True)
         chances = np.multiply.outer(self.chances, other.chances).ravel()
-        return Law(outcomes=made, chances=_added(chances, place))
+        return Law(outcomes=outcomes, chances=_added(chances, place))
 
 
 def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
@@ -84,6 +84,6 @@ def largest_loss(law: Law, neighbor: Law) -> float:
     Outcomes with a chance below 1e-10 are left out: there the cut tails would be felt.
     """
     _shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
-    kept = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
-    ratio = np.log(law.chances[ours[kept]]) - np.log(neighbor.chances[theirs[kept]])
+    likely = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
+    ratio = np.log(law.chances[ours[likely]]) - np.log(neighbor.chances[theirs[likely]])
     return float(np.abs(ratio).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Find the categories of a column that nobody could declare, by a private threshold."""
+"""Undeclared categories of a column, found by a private threshold."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ class ChainModel(Model):
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the cliques, in the domain's order."""
-        held = {name for marginal in self.marginals for name in marginal.clique}
-        return tuple(name for name in self.domain.names if name in held)
+        names = {name for marginal in self.marginals for name in marginal.clique}
+        return tuple(name for name in self.domain.names if name in names)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one int64 array per column of the cliques."""
@@ -65,10 +65,10 @@ class ChainModel(Model):
         try:
             return self._graph.marginal(clique)
         except LimitError:
-            held = most_precise(self.marginals, clique)
-            if held is None:
+            table = most_precise(self.marginals, clique)
+            if table is None:
                 raise
-            return project(nearest_distribution(held.values, self.total), held.clique, clique)
+            return project(nearest_distribution(table.values, self.total), table.clique, clique)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """Return the marginal over a clique of a measured table, with intervals from the most precise one.

@@ -212,14 +212,14 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
             remedy="drop one of the two or take fewer columns",
             count=max(map(len, commons)),
         )
-    found = {
+    parts = {
         frozenset(part)
         for common in commons
         for size in range(len(common) + 1)
         for part in itertools.combinations(sorted(common), size)
     }
     return {
-        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in found
+        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in parts
     }
 
 

@@ -79,6 +79,6 @@ def sample_cells(
     place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
     goals = sorted_parents + np.minimum(place, 1 - 1e-9)
     flat = (reached + np.arange(lines)[:, None]).ravel()
-    found = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
-    drawn[order] = np.clip(found, 0, cells - 1)
+    numbers = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
+    drawn[order] = np.clip(numbers, 0, cells - 1)
     return drawn

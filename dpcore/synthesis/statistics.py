@@ -139,21 +139,21 @@ class Statistics(Recipe):
         """
         cells, loss = len(self.centers), self._part(loss)
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
-        chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
+        choice = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
         noise = noise_of(loss)
-        summed = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
-        return (summed, "histogram") if summed < chosen else (chosen, "choice")
+        histogram = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
+        return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the vector, then the quantiles."""
-        found: list[Figure] = []
+        figures: list[Figure] = []
         total = 0.0
         marginals: dict[Clique, Marginal] = {}
         if self.moments:
             on_progress("measure sums", 0.0)
-            total, figures = self._moments(measurer)
-            found += figures
+            total, moments = self._moments(measurer)
+            figures += moments
         if self.quantiles:
             on_progress("find quantiles", 0.5)
             error, way = self.rank_error(measurer.loss, rows=measurer.rows)
@@ -168,7 +168,7 @@ class Statistics(Recipe):
                     measurer.quantile(self.column, order, share, cells=len(self.centers))
                     for order in self._orders
                 ]
-            found += [
+            figures += [
                 Figure(
                     name=f"quantile {order}",
                     value=self.centers[cell],
@@ -177,7 +177,7 @@ class Statistics(Recipe):
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
-        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(found))
+        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(figures))
 
     def reads(self, domain: Domain) -> Clique:
         """Return its column."""

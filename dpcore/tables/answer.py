@@ -76,15 +76,15 @@ class Answer:
 
 def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
     """Return the table with the least variance for a clique, or None where none holds its columns."""
-    held = [table for table in tables if set(clique) <= set(table.clique)]
-    return min(held, key=lambda table: table.project(clique).variance, default=None)
+    holders = [table for table in tables if set(clique) <= set(table.clique)]
+    return min(holders, key=lambda table: table.project(clique).variance, default=None)
 
 
 def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     """Return the most precise table that holds a clique. Raises: ParameterError where none does."""
-    held = most_precise(tables, clique)
-    if held is None:
+    table = most_precise(tables, clique)
+    if table is None:
         raise ParameterError(
             "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
         )
-    return held
+    return table

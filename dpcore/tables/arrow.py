@@ -17,7 +17,7 @@ from dpcore.errors import SchemaError
 from dpcore.schema.values import is_exact, texts
 
 _DIGITS = 18
-"""Digits that every whole number of int64 has room for."""
+"""Digits that fit into int64 in any whole number."""
 
 
 def is_text(kind: Any) -> bool:

@@ -62,14 +62,15 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         if not np.isfinite(positions).all():  # infinity has no place on a scale
             positions, width = None, 1.0
     else:
-        found = canonical(column)
-        shown = [plain(value) for value in found.values]
-        held = np.bincount(found.codes + 1, minlength=len(shown) + 1)[1:]  # a category may be held by nobody
+        content = canonical(column)
+        shown = [plain(value) for value in content.values]
+        # a category may have no rows
+        rows_of = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
         labels = np.array(
-            sorted({text for text, rows in zip(shown, held, strict=True) if rows}), dtype=object
+            sorted({text for text, rows in zip(shown, rows_of, strict=True) if rows}), dtype=object
         )
         place = {text: code for code, text in enumerate(labels)}
-        codes = found.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
+        codes = content.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
     if (codes < 0).any():
         codes = np.where(codes < 0, len(labels), codes)
         labels = np.append(labels, MISSING)
@@ -142,14 +143,14 @@ def counted_pairs(
     keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
     if bound <= 8 * len(keys):
         counts = np.bincount(keys, weights, bound)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
+        present = np.flatnonzero(counts)
+        counts = counts[present]
     elif weights is None:
-        found, counts = np.unique(keys, return_counts=True)
+        present, counts = np.unique(keys, return_counts=True)
     else:
-        found, place = np.unique(keys, return_inverse=True)
+        present, place = np.unique(keys, return_inverse=True)
         counts = np.bincount(place, weights)
-    return found // width, found % width, counts.astype(np.int64)
+    return present // width, present % width, counts.astype(np.int64)
 
 
 def starts_of(groups: IntArray) -> IntArray:

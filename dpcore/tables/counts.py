@@ -98,13 +98,12 @@ class Marginal:
         """Return the marginal of some of the columns, by summing over the others, for free."""
         values = project(self.values, self.clique, clique)
         summed = self.values.size // values.size
-        kept = tuple(column for name in clique for column in self.columns if column.name == name)
         return Marginal(
             clique=clique,
             values=values,
             variance=self.variance * summed,
             noise=self.noise,
-            columns=kept,
+            columns=tuple(each for name in clique for each in self.columns if each.name == name),
             pooled=self.pooled,
         )
 
@@ -234,9 +233,9 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
             missing=missing,
             clique=list(clique),
         )
-    kept = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
+    sums = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
     order = [name for name in clique if name in onto]
-    return np.transpose(kept, [order.index(name) for name in onto])
+    return np.transpose(sums, [order.index(name) for name in onto])
 
 
 def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:

@@ -1,7 +1,7 @@
 """Keyed digests of rows, people and tables.
 
-A digest of a row comes from its own values alone, as `schema.values` writes them, so that nobody's digest
-changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: without the key nobody can make
+A digest of a row comes from its own values alone, as `schema.values` writes them, so that no digest
+changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: without the key no one can make
 two rows alike, nor find out a row from its digest.
 """
 
@@ -67,7 +67,7 @@ def digests_sum(digests: Digests, key: bytes) -> int:
     Sums of the parts of a table add up to that of the table, so that it can be read in batches, by several
     machines, in any order. Each row adds F(its digest), F a pseudorandom function to 128 bits. Take two
     tables in which some row occurs a and b times, a != b. Their sums agree only if F of this row is that one
-    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as nobody
+    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as no one
     can choose rows by F without the key. (MSet-Add-Hash of Clarke, Devadas, van Dijk, Gassend, Suh 2003,
     "Incremental multiset hash functions", section 4.2, here over the integers, so that no number of equal
     rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
@@ -116,8 +116,8 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
     """Return the rows of a frame that count. Raises: SchemaError for a row without an id."""
-    kept = kept_rows(frame, row_digests(frame, key), unit)
-    return frame if kept is None else frame.iloc[kept].reset_index(drop=True)
+    places = kept_rows(frame, row_digests(frame, key), unit)
+    return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
 def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:

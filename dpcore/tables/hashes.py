@@ -1,7 +1,7 @@
 """Quick hashes of rows and people without a key, for use inside one computation.
 
 They follow from the texts of values as models and hierarchies see them, so that two passes over a table
-agree, and go nowhere. What must be kept, or kept from somebody, has a keyed digest of `tables.digests`.
+agree, and go nowhere. What is stored, or is secret, has a keyed digest of `tables.digests`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpcore.tables.classes import IntArray, class_index
 Hashes = npt.NDArray[np.uint64]
 
 _KEYS = ("0123456789123456", "6543219876543210")
-_NOBODY = np.uint64(0x9E3779B97F4A7C15)
+_MISSING = np.uint64(0x9E3779B97F4A7C15)
 
 
 def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
@@ -42,12 +42,12 @@ def person_hashes(column: pd.Series) -> Hashes:
         of_missing = person_hashes(pd.Series([None], dtype=object))
         return np.append(of_values, of_missing, axis=0)[column.cat.codes.to_numpy()]
     if column.dtype.kind in "iu":
-        found = np.zeros((len(column), 2), dtype=np.uint64)
-        nobody = column.isna().to_numpy()
+        hashes = np.zeros((len(column), 2), dtype=np.uint64)
+        missing = column.isna().to_numpy()
         number = column.fillna(0).to_numpy(dtype="uint64" if column.dtype.kind == "u" else "int64")
-        found[:, 0] = np.where(nobody, _NOBODY, pd.util.hash_array(number))
-        found[:, 1] = nobody
-        return found
+        hashes[:, 0] = np.where(missing, _MISSING, pd.util.hash_array(number))
+        hashes[:, 1] = missing
+        return hashes
     ids = canonical(column)
     texts = [f"t{value[1:]}".encode(errors="surrogatepass") for value in ids.values]
     words = [pd.util.hash_array(np.array([*texts, b""], dtype=object), hash_key=key) for key in _KEYS]

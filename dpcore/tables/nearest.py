@@ -14,7 +14,7 @@ def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
     """Return the table of non-negative cells that add up to `total` and lies nearest to `values` in L2.
 
     Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of the noise of
-    every empty cell in the table and then scales the real cells down to make room for it; this does not.
+    every empty cell in the table and then scales the real cells down to make up for it; this does not.
 
     Args:
         values: noisy counts, any shape.

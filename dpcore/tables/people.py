@@ -17,7 +17,7 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     """Return a number per person for each row, or None where every row is another person.
 
     Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
-    nobody knows that they are more.
+    that they are more is not known.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -48,6 +48,6 @@ def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
     """Return the largest value, at least 0, of each person's rows, of shape (people,)."""
     if person is None:
         return values
-    found = np.zeros(int(person.max()) + 1, dtype=values.dtype)
-    np.maximum.at(found, person, values)
-    return found
+    largest = np.zeros(int(person.max()) + 1, dtype=values.dtype)
+    np.maximum.at(largest, person, values)
+    return largest

@@ -48,8 +48,8 @@ class Held:
 
     def within(self, tuples: npt.NDArray[np.bool_]) -> Held:
         """Return the same for a frame of the marked tuples alone."""
-        found = self.among(tuples)
-        return replace(found, place=(np.cumsum(tuples) - 1)[found.place], sums=self.sums[tuples])
+        pairs = self.among(tuples)
+        return replace(pairs, place=(np.cumsum(tuples) - 1)[pairs.place], sums=self.sums[tuples])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

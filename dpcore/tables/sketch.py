@@ -117,8 +117,8 @@ class Seen:
             differing = round(-PLACES / 2 * math.log(1 - 2 * odd / PLACES))
             if differing <= self.most:
                 return Likeness(rows=differing, columns=len(same))
-        told = sum(self.telling[name] for name in same)
-        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and told >= BITS:
+        bits = sum(self.telling[name] for name in same)
+        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and bits >= BITS:
             return Likeness(rows=None, columns=len(same))
         return None
 

@@ -60,33 +60,33 @@ def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -
         return loss.share(sum((weights[each] for each in cliques), Fraction(0)) / sum(weights.values()))
 
     whole = [clique for clique in parts if not signed[clique]]
-    found = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
-    alike: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
+    measured = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
+    batches: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
-            alike.setdefault((by, weights[clique]), []).append(clique)
-    for (by, _), cliques in alike.items():
+            batches.setdefault((by, weights[clique]), []).append(clique)
+    for (by, _), cliques in batches.items():
         # an engine sums over the cells of `by` as declared: of so few entries it refuses none
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
             some = cliques[first : first + most]
             entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
             sums = view.sums(by, entries, share(some))
-            found += [
+            measured += [
                 _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
                 for i, clique in enumerate(some)
             ]
-    return found
+    return measured
 
 
 def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
     """Average the draws of one clique, or of the same differences, with the least variance."""
-    held: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
+    means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for each in measured:
         key = (each.clique, each.signed, each.values.shape)
-        held[key] = _mean(held[key], each) if key in held else each
-    return list(held.values())
+        means[key] = _mean(means[key], each) if key in means else each
+    return list(means.values())
 
 
 def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
@@ -96,15 +96,15 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
         grouping: of the cells.
         measured: of one column over its declared cells or over groups, of several over groups.
     """
-    found = []
+    tables = []
     for each in measured:
         if each.values.shape == grouping.coarse.shape(each.clique):
-            found.append(each)
+            tables.append(each)
         elif not each.signed:  # whose two cells are one group: it tells nothing
             values = grouping.merge(each.clique[0], each.values)
             variance = each.variance * each.values.size / values.size
-            found.append(replace(each, values=values, variance=variance))
-    return found
+            tables.append(replace(each, values=values, variance=variance))
+    return tables
 
 
 def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
@@ -134,11 +134,11 @@ def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal
     return tables + [each for each in merged if each.clique not in known]
 
 
-def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
+def difference_off(contrasts: Sequence[Marginal], estimate: Values) -> float:
     """Return the error of an estimate of binary columns beyond the noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
-    weights = [1 / max(each.variance, 1e-12) for each in told]
-    sums = [float((each.values * signs).sum()) for each in told]
+    weights = [1 / max(each.variance, 1e-12) for each in contrasts]
+    sums = [float((each.values * signs).sum()) for each in contrasts]
     off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
     return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
 

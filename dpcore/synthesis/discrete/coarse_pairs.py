@@ -100,12 +100,12 @@ def runs(rows: Values, cells: int) -> Integers:
     if len(rows) <= cells:
         return labels
     most = float(rows.sum()) / cells
-    label, held = -1, np.inf
+    label, total = -1, np.inf
     for cell, count in enumerate(rows):
-        if held + count > most:
-            label, held = label + 1, 0.0
+        if total + count > most:
+            label, total = label + 1, 0.0
         labels[cell] = label
-        held += float(count)
+        total += float(count)
     return labels
 
 

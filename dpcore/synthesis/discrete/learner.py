@@ -32,7 +32,7 @@ from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
-UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
+UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
@@ -86,10 +86,10 @@ class Learner:
 
     def measure_tree(self, loss: Loss) -> None:
         """Spend `loss` on a spanning tree, and narrow the candidates to pairs that close its triangles."""
-        room = BoundedTree(self._domain, self._limit, self._nodes)
-        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
+        tree = BoundedTree(self._domain, self._limit, self._nodes)
+        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, tree)
         self.joint = pooled([*self.joint, *measured])
-        self._nodes = room.cliques
+        self._nodes = tree.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
@@ -152,20 +152,20 @@ class Learner:
             return affordable_parts(domain, cliques, errors, weights, loss.share(part), self._view.rows)[0]
 
         errors = {pair: error - SURELY * self._asked * (pair in outside) for pair, error in errors.items()}
-        best, kept = 0.0, loss
+        best, rest = 0.0, loss
         for part in BEYOND_SHARES:
-            found = gain(self._domain, list(parts), 1 - part)
+            total = gain(self._domain, list(parts), 1 - part)
             if part:
                 deviation = self._view.gap_deviation(len(outside), loss.share(part))
                 cells = coarse_cells(self._columns.count.total, deviation)
                 groups = {name: runs(rows, cells) for name, rows in self._columns.start.items()}
-                found += gain(self._view.coarsen(groups).domain, outside, part)
-            if found > best:
-                best, kept = found, loss.share(1 - part)
+                total += gain(self._view.coarsen(groups).domain, outside, part)
+            if total > best:
+                best, rest = total, loss.share(1 - part)
                 self._left = (
                     (loss.share(part), outside, CoarsePairs(groups=groups, tables=())) if part else None
                 )
-        return kept
+        return rest
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
         """Return the pairs in no node of the tree, without those of two binary columns."""
@@ -188,19 +188,19 @@ class Learner:
         A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
         the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
         """
-        told = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
-        untold = {pair: table for pair, table in estimates.items() if pair not in told}
+        contrasts = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
+        others = {pair: table for pair, table in estimates.items() if pair not in contrasts}
         errors: dict[Clique, float] = {}
-        telling = TELLING_SHARE * Fraction(len(told), len(estimates))
-        asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
-        if told:
-            for each in measure_cliques(self._view, told, loss.share(telling)):
+        telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
+        asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
+        if contrasts:
+            for each in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
-            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
-        if untold:
-            noisy = self._view.gaps(untold, loss.share(asking))
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
+        if others:
+            noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= believed(noisy, self._explained(untold), self._asked)
+            errors |= believed(noisy, self._explained(others), self._asked)
         return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
@@ -244,9 +244,9 @@ class Learner:
 
     def _take(self, measured: Sequence[Marginal]) -> None:
         """Add new measurements, with earlier contrasts of the same pairs."""
-        held = {each.clique for each in (*self.joint, *measured)}
-        told = [pair for pair in self._told if pair in held]
-        known = [each for pair in told for each in self._told.pop(pair)]
+        cliques = {each.clique for each in (*self.joint, *measured)}
+        pairs = [pair for pair in self._told if pair in cliques]
+        known = [each for pair in pairs for each in self._told.pop(pair)]
         self.joint = pooled([*self.joint, *measured, *known])
 
     def refit(self, *, quick: bool) -> Fit:
@@ -303,10 +303,10 @@ def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
     """Return the triples whose three pairs are among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
     near = _near(pairs)
-    found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
     place = {name: at for at, name in enumerate(names)}
     return sorted(
-        (tuple(sorted(each, key=place.__getitem__)) for each in found),
+        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
         key=lambda each: [place[name] for name in each],
     )
 

@@ -92,9 +92,10 @@ class SyntheticModel(Model):
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
         expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
-        held = [each.clique for each in self.measurements if len(each.clique) > 2]  # swaps look at pairs only
-        held += [rule.columns for rule in self.constraints.impossible]
-        return closer(drawn, expected, rng, passes=passes, kept={name for each in held for name in each})
+        # swaps look at pairs only
+        cliques = [each.clique for each in self.measurements if len(each.clique) > 2]
+        cliques += [rule.columns for rule in self.constraints.impossible]
+        return closer(drawn, expected, rng, passes=passes, kept={name for each in cliques for name in each})
 
     def _expected(self, clique: Clique) -> Values:
         """Return the expected rows over groups, with the measurement of a pair outside the tree."""
@@ -105,17 +106,17 @@ class SyntheticModel(Model):
         """Return the expected rows in each cell of the table over any columns, axes in the order given."""
         clique = self.domain.clique(clique)
         decider = {f.target: f for f in self.constraints.determines if f.target in clique}
-        held = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
-        values = self.grouping.split(held, self._expected(held))
+        measured = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
+        values = self.grouping.split(measured, self._expected(measured))
         if not decider:
             return values
         # Add each held cell into the cell of the clique that it decides.
         places = np.indices(values.shape)
         table = np.zeros(self.domain.shape(clique))
         index = tuple(
-            np.array(decider[n].cells)[places[held.index(decider[n].column)]]
+            np.array(decider[n].cells)[places[measured.index(decider[n].column)]]
             if n in decider
-            else places[held.index(n)]
+            else places[measured.index(n)]
             for n in clique
         )
         np.add.at(table, index, values)
@@ -130,10 +131,10 @@ class SyntheticModel(Model):
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
-        told = self.evidence(clique)
-        if told is not None:
-            answer = Answer.of(values, self._over_cells(told.table()), level)
-            if told.shape == self.domain.shape(clique):
+        measured = self.evidence(clique)
+        if measured is not None:
+            answer = Answer.of(values, self._over_cells(measured.table()), level)
+            if measured.shape == self.domain.shape(clique):
                 return answer
             alone = self._alone(clique)
             return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
@@ -160,9 +161,9 @@ class SyntheticModel(Model):
         domain, coarse = self.grouping.domain, self.grouping.coarse
         if domain.shape(clique) != coarse.shape(clique):
             declared = [m for m in self.measurements if m.values.shape == domain.shape(m.clique)]
-            told = evidence(domain, declared, clique)
-            if told is not None:
-                return told
+            estimate = evidence(domain, declared, clique)
+            if estimate is not None:
+                return estimate
         return evidence(coarse, self._over_groups, clique)
 
     @cached_property
@@ -182,10 +183,10 @@ class SyntheticModel(Model):
         for name, chosen in cells.items():
             mask = cell_mask(self.domain, name, chosen).astype(np.float64)
             function = next((f for f in self.constraints.determines if f.target == name), None)
-            held = name if function is None else function.column
+            measured = name if function is None else function.column
             if function is not None:
                 mask = mask[np.array(function.cells)]
-            masks[held] = masks[held] * mask if held in masks else mask
+            masks[measured] = masks[measured] * mask if measured in masks else mask
         weights = {
             name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
         }

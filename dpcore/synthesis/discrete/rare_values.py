@@ -80,9 +80,9 @@ class Grouping:
         """Return the grouping of rows with allowed cells only, 1 or 0 per cell and column."""
         shares = dict(self.shares)
         for name, mask in allowed.items():
-            kept = shares[name] * mask
-            sums = np.bincount(self.groups[name], weights=kept)[self.groups[name]]
-            shares[name] = np.divide(kept, sums, out=shares[name].copy(), where=sums > 0)
+            allowed_shares = shares[name] * mask
+            sums = np.bincount(self.groups[name], weights=allowed_shares)[self.groups[name]]
+            shares[name] = np.divide(allowed_shares, sums, out=shares[name].copy(), where=sums > 0)
         return Grouping(domain=self.domain, groups=self.groups, shares=shares)
 
     def to_dict(self) -> dict[str, Any]:

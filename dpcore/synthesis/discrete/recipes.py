@@ -195,10 +195,10 @@ class Adaptive(TableRecipe):
             fitted = learner.refit(quick=turn + 1 < rounds)
         beyond = learner.measure_beyond()
         losses = (*self.stands_on, measurer.loss)
-        found, model = publish(
+        marginals, model = publish(
             measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
         )
-        return found, replace(model, beyond=beyond)
+        return marginals, replace(model, beyond=beyond)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind` and the digest of an earlier model."""

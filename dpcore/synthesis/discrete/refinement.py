@@ -141,8 +141,8 @@ class _State:
             a, b = here * excess.shape[1], there * excess.shape[1]
             c, d = self.codes[other][one], self.codes[other][two]
             change += np.where(c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d])
-        made = rng.random(len(one)) < -chance * change
-        one, two, here, there = one[made], two[made], here[made], there[made]
+        swapped = rng.random(len(one)) < -chance * change
+        one, two, here, there = one[swapped], two[swapped], here[swapped], there[swapped]
         column[one], column[two] = there, here
         for other in self.near[name]:
             excess = self.excess[name, other]

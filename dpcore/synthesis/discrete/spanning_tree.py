@@ -21,7 +21,7 @@ SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
 def tree_pairs(
-    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, room: BoundedTree
+    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, tree: BoundedTree
 ) -> tuple[Marginal, ...]:
     """Choose a spanning tree and measure the edges within the limit, for all of `loss`.
 
@@ -33,20 +33,20 @@ def tree_pairs(
         loss: spent whole.
         estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
             columns alone.
-        room: the junction tree as it is, which takes in the edges; only constraints can fill it.
+        tree: the junction tree as it is, which takes in the edges; only constraints can fill it.
     """
-    domain = room.domain
+    domain = tree.domain
     if not estimates:
         return measurer.measure([(name,) for name in domain.names], loss)
     spend = loss.share(1 - SELECTION_SHARE)
-    edges = len({name for pair in estimates for name in pair}) - 1
+    count = len({name for pair in estimates for name in pair}) - 1
     penalties = {
-        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, edges)), measurer.rows)
+        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows)
         for pair in estimates
     }
-    found = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
-    chosen = [edge for edge in found if room.add(edge)] or [(name,) for name in domain.names]
-    return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
+    edges = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    cliques = [edge for edge in edges if tree.add(edge)] or [(name,) for name in domain.names]
+    return measurer.measure(cliques, spend, even_split(domain, cliques, spend))
 
 
 def spanning_tree(

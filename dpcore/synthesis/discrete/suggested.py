@@ -36,17 +36,17 @@ class SuggestedFact:
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
     """Propose facts from the names and categories of columns, for a person to confirm."""
-    found = []
+    facts = []
     named = {column.name: _plain(column.name) for column in schema.columns}
     for column in schema.columns:
         for other in schema.columns:
             if named[other.name] in (f"{named[column.name]} num", f"{named[column.name]}al num"):
-                found += _numbered(column, other)
+                facts += _numbered(column, other)
             if named[column.name] == "relationship" and named[other.name] in ("sex", "gender"):
-                found += _spouses(column, other)
+                facts += _spouses(column, other)
             if re.search(r"\bage\b", named[column.name]) and named[other.name].startswith("marital"):
-                found += _children(column, other)
-    return tuple(found)
+                facts += _children(column, other)
+    return tuple(facts)
 
 
 def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
@@ -64,14 +64,14 @@ def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
 
 
 def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
-    found = []
+    facts = []
     for spouse, others in _SPOUSES.items():
         first = _cells(relationship, (spouse,))
         second = _cells(sex, others)
         if first and second:
             fact = Impossible(columns=(relationship.name, sex.name), cells=(first, second))
-            found.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
-    return found
+            facts.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
+    return facts
 
 
 def _children(age: Column, marital: Column) -> list[SuggestedFact]:

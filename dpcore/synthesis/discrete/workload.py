@@ -11,7 +11,7 @@ of binary columns four together instead of their six pairs. Under Gaussian noise
 columns are binary, and there differences (`contrasts`) gain more.
 
 Source: the optimal split is the known one of weighted marginals; the greedy choice is that of SWIFT
-(Google dpsynth, 2026). Ours counts room by the junction tree itself.
+(Google dpsynth, 2026). Ours counts cells by the junction tree itself.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
-"""BoundedTree in the tree is handed out in the order of error / cells^power; the best of these is taken."""
+"""Cliques enter the tree in the order of error / cells^power; the best of these is taken."""
 FEW = 500
-"""So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
-TRIED = 6  # cliques a column that are tried for room, at most, where they are more
+"""Up to this number all cliques are tried in the tree, and all measured again; of more, the worst ones."""
+TRIED = 6  # cliques per column that are tried in the tree, at most, where they are more
 
 
 def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
@@ -116,12 +116,12 @@ def believed(
         deviation: of the noise of each error.
     Source: James and Stein (1961), towards the mean as Efron and Morris (1973).
     """
-    beyond = {clique: error - explained[clique] for clique, error in errors.items()}
-    mean = statistics.fmean(beyond.values())
-    spread = sum((each - mean) ** 2 for each in beyond.values())
-    noise = max(0, len(beyond) - 3) * deviation**2
+    excess = {clique: error - explained[clique] for clique, error in errors.items()}
+    mean = statistics.fmean(excess.values())
+    spread = sum((each - mean) ** 2 for each in excess.values())
+    noise = max(0, len(excess) - 3) * deviation**2
     part = max(0.0, 1 - noise / spread) if spread > 0 else 1.0
-    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in beyond.items()}
+    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in excess.items()}
 
 
 def choose(
@@ -138,7 +138,7 @@ def choose(
     """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
 
     All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
-    of the loss is not tried for room.
+    of the loss is not tried in the tree.
 
     Args:
         domain: of the groups.
@@ -153,7 +153,7 @@ def choose(
         a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
-    kept = BoundedTree(domain, limit, nodes)
+    tree = BoundedTree(domain, limit, nodes)
     most = otherwise
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
@@ -162,25 +162,25 @@ def choose(
             clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
             for clique in worth
         }
-        room = BoundedTree(domain, limit, nodes)
+        larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
         order = order[: max(FEW, TRIED * len(domain.names))]
         gain, parts = affordable_parts(
-            domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
+            domain, [clique for clique in order if larger.add(clique)], errors, weights, loss, rows
         )
         if gain > most:
-            room.keep([*nodes, *parts])
-            most, best, kept = gain, parts, room
+            larger.keep([*nodes, *parts])
+            most, best, tree = gain, parts, larger
     if not best:
         return best, tuple(nodes)
     if isinstance(loss, PureDP):
-        best = join(domain, best, weights, kept, _power(loss))
-        kept.keep([*nodes, *best])
-    return best, kept.cliques
+        best = join(domain, best, weights, tree, _power(loss))
+        tree.keep([*nodes, *best])
+    return best, tree.cliques
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: BoundedTree, power: float
+    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], tree: BoundedTree, power: float
 ) -> dict[Clique, float]:
     """Join the chosen cliques into larger tables that err less for the same loss, with parts of it.
 
@@ -213,7 +213,7 @@ def join(
         put(clique, weight)
     while waiting:
         _, union, i, j = heapq.heappop(waiting)
-        if not (i in tables and j in tables and saved(union) > 0 and room.add(clique_of(domain, union))):
+        if not (i in tables and j in tables and saved(union) > 0 and tree.add(clique_of(domain, union))):
             continue
         put(union, sum(tables.pop(table) for table in inside(union)))
     costs = {clique_of(domain, table): cost(table, held) for table, held in tables.items()}
@@ -234,15 +234,15 @@ def affordable_parts(
     z = {
         clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power) for clique in candidates
     }
-    chosen: list[Clique] = []
+    cliques: list[Clique] = []
     gain = removed = spread = 0.0
     for clique in sorted(z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True):
         now = removed + weights[clique] * errors[clique] - unit * (spread + z[clique]) ** power
         if now < gain:
             break
         removed, spread, gain = removed + weights[clique] * errors[clique], spread + z[clique], now
-        chosen.append(clique)
-    return gain, {clique: z[clique] / spread for clique in chosen}
+        cliques.append(clique)
+    return gain, {clique: z[clique] / spread for clique in cliques}
 
 
 def _power(loss: Loss) -> float:

@@ -34,16 +34,16 @@ def class_means(sums: Values, sizes: Values, deviation: float, density: Density)
     """
     centers, steps = np.linspace(-1.0, 1.0, CENTERS), np.linspace(0.0, 1.0, POINTS)
     reach = REACH * deviation / sizes
-    found = np.empty_like(sums)
+    means = np.empty_like(sums)
     for feature, column in enumerate(sums.T):
         middle = np.clip(column / sizes, -1.0, 1.0)
         low, high = np.maximum(middle - reach, -1.0), np.minimum(middle + reach, 1.0)
         points = low[:, None] + (high - low)[:, None] * steps
-        likely = density(column[:, None] - sizes[:, None] * points)
-        likely = likely / np.maximum(likely.max(axis=1, keepdims=True), 1e-300) + 1e-30
-        joint = likely[:, :, None] * np.exp(-np.abs(points[:, :, None] - centers) / SPREAD)
+        likelihood = density(column[:, None] - sizes[:, None] * points)
+        likelihood = likelihood / np.maximum(likelihood.max(axis=1, keepdims=True), 1e-300) + 1e-30
+        joint = likelihood[:, :, None] * np.exp(-np.abs(points[:, :, None] - centers) / SPREAD)
         together = joint.sum(axis=1)
         chance = np.log(together).sum(axis=0)
         chance = np.exp(chance - chance.max())
-        found[:, feature] = (joint * points[:, :, None]).sum(axis=1) / together @ (chance / chance.sum())
-    return found
+        means[:, feature] = (joint * points[:, :, None]).sum(axis=1) / together @ (chance / chance.sum())
+    return means

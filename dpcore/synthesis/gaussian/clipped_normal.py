@@ -61,8 +61,8 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
         scale = np.broadcast_to(np.exp(middle), means.shape)
         below = weights @ clipped_moments(centers_for(means, scale), scale)[1] < variances
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    found: Values = np.exp((low + high) / 2)
-    return found
+    scales: Values = np.exp((low + high) / 2)
+    return scales
 
 
 def _bell(at: Values) -> Values:

@@ -80,15 +80,15 @@ def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) 
     others = [number for number in range(features) if number != feature]
     sizes = np.maximum(sums.values[:, :1], SMALLEST_CLASS)
     of_class = np.repeat(means, 2, axis=0)
-    found = of_class.copy()
-    found[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
-    drawn = beyond_noise(found, of_class, sums.deviation / sizes[:, 0])
-    found = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
+    half_means = of_class.copy()
+    half_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
+    drawn = beyond_noise(half_means, of_class, sums.deviation / sizes[:, 0])
+    half_means = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
     shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(axis=1, keepdims=True)
     scales = np.empty((classes, features))
     for number in range(classes):
-        between = shares[number] @ (found[number] - shares[number] @ found[number]) ** 2
+        between = shares[number] @ (half_means[number] - shares[number] @ half_means[number]) ** 2
         within = np.maximum(variances[number] - between, LEAST_WITHIN * variances[number])
-        scales[number] = scales_for(found[number], within, shares[number])
-    centers = centers_for(np.swapaxes(found, 0, 1), scales[None])
+        scales[number] = scales_for(half_means[number], within, shares[number])
+    centers = centers_for(np.swapaxes(half_means, 0, 1), scales[None])
     return ClassSplit(feature=feature, edge=edge, centers=centers, scales=scales)

@@ -185,9 +185,9 @@ def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
 @functools.lru_cache(maxsize=1 << 16)
 def _bits(mask: int) -> tuple[int, ...]:
     """Return the columns of a mask."""
-    found = []
+    columns = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        columns.append(low.bit_length() - 1)
         mask ^= low
-    return tuple(found)
+    return tuple(columns)

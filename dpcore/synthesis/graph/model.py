@@ -86,9 +86,9 @@ class GraphicalModel:
         Raises: InfeasibleError when the model holds no such rows.
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
-        chosen = replace(self, factors=self.factors + added)
-        share = math.exp(min(0.0, chosen._calibrated[0] - self._calibrated[0]))
-        return replace(chosen, total=self.total * share)
+        model = replace(self, factors=self.factors + added)
+        share = math.exp(min(0.0, model._calibrated[0] - self._calibrated[0]))
+        return replace(model, total=self.total * share)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree and the factors as plain data, without the large tables."""
@@ -138,9 +138,9 @@ class GraphicalModel:
             for child, parent in enumerate(self.tree.parents)
             if parent == i and wanted & self._below[child] - set(self.tree.separators[child])
         ]
-        kept = set(part or ()) | wanted.intersection(node)
-        kept |= {name for columns, _ in messages for name in columns}
-        own = tuple(name for name in node if name in kept)
+        names = set(part or ()) | wanted.intersection(node)
+        names |= {name for columns, _ in messages for name in columns}
+        own = tuple(name for name in node if name in names)
         operands = [(own, project(self.tables[i], node, own)), *messages]
         columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
         axis = {name: at for at, name in enumerate({name: None for each, _ in operands for name in each})}

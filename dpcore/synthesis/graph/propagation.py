@@ -135,6 +135,6 @@ class Part:
         if self._chosen is not None:
             factor = factor.reshape(self._held, -1) @ self._chosen.T
         whole = tuple(size for size, _ in self._outer)
-        held = tuple(size if keep else 1 for size, keep in self._outer)
-        seen = table.reshape(*whole, self._tail)
-        seen *= factor.reshape(*held, self._tail)
+        part = tuple(size if keep else 1 for size, keep in self._outer)
+        view = table.reshape(*whole, self._tail)
+        view *= factor.reshape(*part, self._tail)

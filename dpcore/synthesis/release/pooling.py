@@ -28,7 +28,7 @@ class Pooled:
     """Releases of one schema as one model, each with the share of its noisy number of rows.
 
     Attributes:
-        people: whether the tables hold different people; "unknown" where nobody can say.
+        people: whether the tables hold different people; "unknown" where that is not known.
     """
 
     releases: tuple[Release, ...]
@@ -64,7 +64,7 @@ class Pooled:
     def loss(self) -> Mapping[str, str] | None:
         """The loss of a person to all releases together, as texts of exact numbers by name.
 
-        The largest for different people, the sum for the same; None where nobody says which, or where the
+        The largest for different people, the sum for the same; None where that is unknown, or where the
         guarantees are of different kinds and are listed side by side only.
         """
         losses = [guarantee.loss for guarantee in self.guarantees]

@@ -70,9 +70,9 @@ class _Piece:
 
 def askable(release: Release) -> tuple[str, ...]:
     """Return the columns that `count_rows` takes conditions on."""
-    held = {name for clique in _cliques(release) for name in clique}
-    held |= {f.target for f in _determined(release).values() if f.column in held}
-    return tuple(name for name in release.schema.domain.names if name in held)
+    names = {name for clique in _cliques(release) for name in clique}
+    names |= {f.target for f in _determined(release).values() if f.column in names}
+    return tuple(name for name in release.schema.domain.names if name in names)
 
 
 def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0.95) -> RowCount:
@@ -175,8 +175,8 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
         if (function := determined.get(name)) is not None:  # asked of the column that decides it
             name, mask = function.column, mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
-    asked = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
-    candidates = [piece for each in sorted(asked) if (piece := _piece(release, each, masks)) is not None]
+    cliques = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
+    candidates = [piece for each in sorted(cliques) if (piece := _piece(release, each, masks)) is not None]
     pieces: list[_Piece] = []
     left = set(masks)
     while left or not pieces:
@@ -190,18 +190,18 @@ def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Pie
     """Sum the cells of these columns that surely fit, and those that may."""
     model = release.model
     if isinstance(model, SyntheticModel):
-        told = model.evidence(columns)
-        if told is None:
+        evidence = model.evidence(columns)
+        if evidence is None:
             return None
         some: dict[str, Mask] = {}
         every: dict[str, Mask] = {}
-        for name, size in zip(told.clique, told.shape, strict=True):
+        for name, size in zip(evidence.clique, evidence.shape, strict=True):
             some[name] = every[name] = masks[name]
             if size != len(masks[name]):
                 groups = model.grouping.groups[name]
-                held = np.bincount(groups, weights=masks[name])
-                some[name], every[name] = held > 0, held == np.bincount(groups)
-        return _Piece(columns=frozenset(columns), full=told.sum(every), touched=told.sum(some))
+                marked = np.bincount(groups, weights=masks[name])
+                some[name], every[name] = marked > 0, marked == np.bincount(groups)
+        return _Piece(columns=frozenset(columns), full=evidence.sum(every), touched=evidence.sum(some))
     table = most_precise(release.marginals.values(), columns)
     if table is None:
         return None

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from dpcore.schema import Domain
-from dpcore.synthesis.graph.junction_tree import JunctionTree, BoundedTree
+from dpcore.synthesis.graph.junction_tree import BoundedTree, JunctionTree
 from tests.synthesis.standin import random_cliques, random_domain
 
 
