@@ -36,7 +36,7 @@ DATASET = "kills"
 
 def spend(settings: Settings, told: Path) -> None:
     """Spend until killed or refused; each id is written down after its commit was acknowledged."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     with told.open("a") as out:
         while True:
             request = uuid.uuid4().hex
@@ -61,7 +61,7 @@ def child(settings: Settings, told: Path) -> int:
 
 def tried(name: str, settings: Settings, told: Path, kills: int) -> dict[str, Any]:
     """One database, and what is left of it."""
-    first = Store.open(settings)
+    first = Store(settings)
     SqlLedger(first).open(Account(dataset=DATASET, rule=Rule.BASIC, units=BUDGET))
     first.close()
     running: list[tuple[int, float]] = []
@@ -77,7 +77,7 @@ def tried(name: str, settings: Settings, told: Path, kills: int) -> dict[str, An
     for process, _ in running:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     ended = ledger.end_dead()  # as every start does
     ledger.verify(DATASET)
     acknowledged = told.read_text().split()

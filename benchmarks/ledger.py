@@ -40,7 +40,7 @@ Spend = Callable[[str], bool]
 
 def durable(settings: Settings, dataset: str) -> Spend:
     """A spend on the durable ledger; whether it was accepted."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     ledger.open(Account(dataset=dataset, rule=Rule.BASIC, units=BUDGET))
 
     def spend(request_id: str) -> bool:
@@ -55,7 +55,7 @@ def durable(settings: Settings, dataset: str) -> Spend:
 
 def naive(settings: Settings, _: str) -> Spend:
     """A total on the same database, read in one transaction and written back in the next."""
-    store = Store.open(settings)
+    store = Store(settings)
     with store.writing() as connection:
         connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS naive (spent INTEGER)")
         connection.exec_driver_sql("INSERT INTO naive SELECT 0 WHERE NOT EXISTS (SELECT * FROM naive)")
@@ -135,7 +135,7 @@ def schema_on(settings: Settings) -> Iterator[Settings]:
 
 def growth(settings: Settings) -> list[dict[str, Any]]:
     """What one more spend costs with more and more lines on file."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     account = Account(dataset="growth", rule=Rule.BASIC, units=10**12)
     ledger.open(account)
     rows = []

@@ -99,7 +99,7 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     made = releases()
     with serving() as server:
-        shares = Shares(Store.open(Settings(data_dir=server.folder / "var")))
+        shares = Shares(Store(Settings(data_dir=server.folder / "var")))
         paths = {"healthz": "/healthz"}
         for name, release in made.items():
             draft = LinkDraft(title=name, expires=in_days(1), contents=frozenset(CONTENTS))

@@ -1,4 +1,4 @@
-"""Beside the data, without a browser: the same sources, ledger, schemas and plans as on the pages.
+"""Commands next to the data, with the same sources, ledger, schemas and plans as the pages.
 
     python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
     python -m workbench release job.json --to release.json
@@ -72,7 +72,7 @@ def person_as(address: str | None) -> Person:
 
 def ledger_of(person: Person) -> PersonalLedger:
     """Return the ledger of the pages, as this person may use it."""
-    return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
+    return PersonalLedger.for_person(start.ledger(), start.owners(), person=person, still=lambda: person)
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
@@ -154,7 +154,7 @@ def sample(asked: argparse.Namespace) -> str:
 
 
 def audit(asked: argparse.Namespace) -> str:
-    """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
+    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and no charge."""
     curator = _opened(asked)
     roles = curator.evaluate(RolesOf()).content
     wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)

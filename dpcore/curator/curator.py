@@ -133,7 +133,7 @@ class Curator:
 
     @property
     def rule(self) -> Rule:
-        """How charges add up."""
+        """The rule by which charges add up."""
         return self.account.rule
 
     def balance(self) -> Balance:
@@ -237,7 +237,7 @@ class Curator:
         return Release.from_json(self._text(request_id))
 
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
-        """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
+        """Generalize and suppress by a plan, outside differential privacy, and note it in the ledger.
 
         Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
         the order of what is published, so that their places tell nothing about the original.
@@ -355,7 +355,9 @@ class Curator:
 
         Args:
             question: what is paid for.
-            loss, part, request_id: as in `run`.
+            loss: as in `run`.
+            part: (column, category), or None.
+            request_id: as in `run`.
             stored: loads the answer of an earlier request.
             rehearse: refuses what public facts can refuse, and returns the measurer of the rows.
             answer: spends the measurer's loss, for a request id.

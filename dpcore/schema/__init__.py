@@ -3,7 +3,7 @@
 from dpcore.schema.column import Boolean, Categorical, Column, Outside
 from dpcore.schema.date import Date
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.interval import Integer, IntervalColumn, Real
+from dpcore.schema.interval import Integer, IntervalColumn, NumberColumn, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.suggest import suggest_schema
 from dpcore.schema.unit import PrivacyUnit
@@ -18,6 +18,7 @@ __all__ = [
     "Excluded",
     "Integer",
     "IntervalColumn",
+    "NumberColumn",
     "Outside",
     "PrivacyUnit",
     "Real",

@@ -156,8 +156,38 @@ class IntervalColumn(Column):
         return float(self.edges[-1])
 
 
+class NumberColumn(IntervalColumn):
+    """A column of numbers, in cells of one width or between cuts, with cells of single values.
+
+    Attributes:
+        low, high: public bounds; values beyond are clipped to them.
+        cuts: the first number of every cell but the first, rising.
+        special: numbers with a cell each.
+    """
+
+    low: float
+    high: float
+    cuts: tuple[float, ...]
+    special: tuple[float, ...]
+
+    @cached_property
+    def single(self) -> npt.NDArray[np.bool_]:
+        return np.isin(self.edges[:-1], self.special)
+
+    @property
+    def _low(self) -> float:
+        return float(self.low)
+
+    @property
+    def _high(self) -> float:
+        return float(self.high)
+
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+        return self._codes(self._numbers(values), self._missing(values))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Integer(IntervalColumn):
+class Integer(NumberColumn):
     """Whole numbers from `low` to `high`, both included, in cells of `bin_width` numbers.
 
     Attributes:
@@ -209,33 +239,17 @@ class Integer(IntervalColumn):
         following = np.minimum(self.edges[1:], self.high + 1)
         return np.where(self.single, self.edges[:-1] + 1, following)
 
-    @cached_property
-    def single(self) -> npt.NDArray[np.bool_]:
-        return np.isin(self.edges[:-1], self.special)
-
-    @property
-    def _low(self) -> float:
-        return float(self.low)
-
-    @property
-    def _high(self) -> float:
-        return float(self.high)
-
     def _value_labels(self) -> tuple[str, ...]:
         starts = self.edges[:-1].astype(np.int64)
         ends = self.ends.astype(np.int64) - 1
         return tuple(str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, ends, strict=True))
-
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
-        return self._codes(self._numbers(values), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         return whole_numbers(self._whole_values(codes, present, rng), present)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Real(IntervalColumn):
+class Real(NumberColumn):
     """Real numbers from `low` to `high`, in cells of width `bin_width` or between `cuts`.
 
     Attributes:
@@ -291,10 +305,6 @@ class Real(IntervalColumn):
         starts = self.edges[:-1]
         return np.where(self.single, self._next(starts), np.minimum(self.edges[1:], self.high))
 
-    @cached_property
-    def single(self) -> npt.NDArray[np.bool_]:
-        return np.isin(self.edges[:-1], self.special)
-
     @staticmethod
     def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the next numbers that a float64 holds, at which the cell of a single value ends."""
@@ -307,14 +317,6 @@ class Real(IntervalColumn):
         cells = max(1, math.ceil((self.high - self.low) / self.bin_width - 1e-9))
         starts = self.low + self.bin_width * np.arange(cells)
         return np.append(starts[starts < self.high], self.high)
-
-    @property
-    def _low(self) -> float:
-        return self.low
-
-    @property
-    def _high(self) -> float:
-        return self.high
 
     @property
     def bounds(self) -> list[float | str]:
@@ -338,10 +340,6 @@ class Real(IntervalColumn):
         return tuple(
             self._text(a) if single else f"{self._text(a)} to {self._text(b)}" for a, b, single in cells
         )
-
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
-        return self._codes(self._numbers(values), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         starts, ends = self.edges[codes], self.ends[codes]

@@ -86,7 +86,7 @@ class SqlKind:
         self._stores: list[Store] = []
 
     def open(self, **changes: Any) -> Any:
-        self._stores.append(Store.open(dataclasses.replace(self.settings, **changes)))
+        self._stores.append(Store(dataclasses.replace(self.settings, **changes)))
         return SqlLedger(self._stores[-1])
 
     def close(self) -> None:
@@ -153,7 +153,9 @@ class PersonalKind(SqlKind):
     def open(self, **changes: Any) -> PersonalLedger:
         steward = Person(address="ada@example.org", role="steward")
         ledger = super().open(**changes)
-        return PersonalLedger(ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward)
+        return PersonalLedger.for_person(
+            ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward
+        )
 
 
 Kind = MemoryKind | SqlKind
@@ -208,20 +210,20 @@ def run_process(target: Callable[..., None], *arguments: Any) -> int | None:
 
 def reserve_and_die(settings: Settings) -> None:
     """Die after the charge, before the release."""
-    SqlLedger(Store.open(settings)).reserve(DATASET, "dies", Charge(units=600_000), {})
+    SqlLedger(Store(settings)).reserve(DATASET, "dies", Charge(units=600_000), {})
     os._exit(7)
 
 
 def die_before_commit(settings: Settings) -> None:
     """Die within the transaction that charges."""
-    store = Store.open(settings)
-    sa.event.listen(store._connections._writer, "commit", lambda _: os._exit(7))
+    store = Store(settings)
+    sa.event.listen(store._writer, "commit", lambda _: os._exit(7))
     SqlLedger(store).reserve(DATASET, "dies", Charge(units=600_000), {})
 
 
 def spend_often(settings: Settings, name: str, times: int, units: int, start: Any, results: Any) -> None:
     """Try to spend `units` so many times, together with others; report (accepted, refused, errors)."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     accepted = refused = errors = 0
     start.wait()
     for number in range(times):
@@ -255,7 +257,7 @@ def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
     """What another process does: open the store with others at once, and tell its key, or its refusal."""
     start.wait()
     try:
-        results.put(Store.open(settings).key)
+        results.put(Store(settings).key)
     except LedgerError as error:
         results.put(str(error))
 

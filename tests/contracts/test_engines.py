@@ -27,10 +27,10 @@ import pytest
 import dpcore as dp
 import dpcore.engines
 from dpcore.anonymize import KAnonymity, Plan, apply
+from dpcore.anonymize.choices import Suppressed
 from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.models import DistinctL
-from dpcore.anonymize.plan import Suppressed
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import cells_of

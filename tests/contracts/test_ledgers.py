@@ -266,7 +266,7 @@ def test_sql_never_updates_or_deletes_a_line(sql_kind: SqlKind) -> None:
     ledger = sql_kind.open()
     statements: list[str] = []
     sa.event.listen(
-        ledger._store._connections._writer,
+        ledger._store._writer,
         "before_cursor_execute",
         lambda *event: statements.append(event[2]),
     )
@@ -412,16 +412,16 @@ def test_an_account_that_is_opened_while_somebody_looks(
     assert ledger.account(DATASET) == account()
 
 
-def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], object]) -> None:
+def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> None:
     """Do something once in the middle of the next look at an account."""
 
-    def row_and_deed(*given: Any, **named: Any) -> Any:
+    def row_and_action(*given: Any, **named: Any) -> Any:
         found = account_row(*given, **named)
         monkeypatch.setattr("workbench.store.ledger.account_row", account_row)
-        deed()
+        action()
         return found
 
-    monkeypatch.setattr("workbench.store.ledger.account_row", row_and_deed)
+    monkeypatch.setattr("workbench.store.ledger.account_row", row_and_action)
 
 
 def test_one_of_two_budgets_opened_at_once_wins(kind: Kind) -> None:
@@ -557,7 +557,7 @@ class _Pair(RuleBasedStateMachine):
             ledger.verify(self.dataset)
 
 
-def test_any_order_of_deeds_gives_the_same_ledger(sql_kind: SqlKind) -> None:
+def test_any_order_of_calls_gives_the_same_ledger(sql_kind: SqlKind) -> None:
     """The durable ledger would refuse, accept or remember something that the one in memory does not."""
     ledger = sql_kind.open()
     count = iter(range(10**6))

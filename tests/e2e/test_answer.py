@@ -25,7 +25,7 @@ class Server:
     """A server of answer pages on a free port, with one survey."""
 
     def __init__(self, folder: Path, protocol: str, epsilon: str = "1", people: int = 2) -> None:
-        self.surveys = Surveys(Store.open(Settings(data_dir=folder)))
+        self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
             text="How often do you & yours?", categories=LABELS, protocol=protocol, epsilon=epsilon
         )

@@ -126,13 +126,13 @@ def frame_of(plan: da.Plan) -> pd.DataFrame:
 @contextlib.contextmanager
 def opened(folder: Path) -> Any:
     """The workbench's database in a folder, under the key of the tests."""
-    store = Store.open(Settings(data_dir=folder, key=KEY))
+    store = Store(Settings(data_dir=folder, key=KEY))
     yield store
     store.close()
 
 
 def ledger_of(store: Store) -> PersonalLedger:
-    return PersonalLedger(SqlLedger(store), Owners(store), person=STEWARD, still=lambda: STEWARD)
+    return PersonalLedger.for_person(SqlLedger(store), Owners(store), person=STEWARD, still=lambda: STEWARD)
 
 
 def curator_of(ledger: PersonalLedger) -> dp.Curator:

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import feather
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan, apply
+from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.evaluation import Evaluation
@@ -20,6 +20,12 @@ from tests.pages.tab import Tab
 from workbench import session
 from workbench.store import settings
 
+PATIENTS = "\n".join(
+    [
+        "age,sex,diagnosis",
+        *(f"{20 + i % 60},{'FM'[i % 2]},{('flu', 'cold', 'cancer')[i * 7 % 3]}" for i in range(300)),
+    ]
+).encode()
 MARKS = "\n".join(["age,mark", *(f"{20 + i % 50},{1 + i % 6}" for i in range(200))]).encode()
 
 
@@ -58,16 +64,19 @@ def test_recipe(opened: Tab) -> None:
     assert "Every pair of age, sex" in tables(opened.go("ledger"))
 
 
-def test_privacy_model(opened: Tab) -> None:
+def test_privacy_model(app: Tab) -> None:
     bound: Any = PrivacyModel.of_kind("bounded frequency")
-    frame = pd.DataFrame({"zip": ["1", "1", "2", "2"] * 5, "ill": ["a", "b", "a", "b"] * 5})
     plan = Plan(
         roles={"zip": "quasi-identifier", "ill": "sensitive"},
         hierarchies={"zip": flat(["1", "2"])},
         models=(KAnonymity(k=2), bound(column="ill", share=0.6)),
     )
     assert Plan.from_json(plan.to_json()) == plan
-    assert len(apply(frame, plan).frame) == 20
+    app.open(PATIENTS).go("anonymize").set("selectbox", "And about what", "frequency")
+    app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
+    assert app.errors == ""
+    assert app.session.anonymized is not None
+    assert app.session.anonymized.guarantee.models[1] == "frequencies up to 0.8 of diagnosis"
 
 
 def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

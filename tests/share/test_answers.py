@@ -29,7 +29,7 @@ class Survey:
     """A survey of three people, and the application that answers its links."""
 
     def __init__(self, folder: Path, protocol: str = "optimized unary", **routes: Any) -> None:
-        self.surveys = Surveys(Store.open(Settings(data_dir=folder)))
+        self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
             text="How often? <b>", categories=["never", HOSTILE, "a & b"], protocol=protocol, epsilon="1/2"
         )

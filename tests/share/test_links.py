@@ -74,7 +74,7 @@ class Shared:
     """A database with one link, and the application that answers it."""
 
     def __init__(self, folder: Path, release: dp.Release = RELEASE, **given: Any) -> None:
-        self.store = Store.open(Settings(data_dir=folder))
+        self.store = Store(Settings(data_dir=folder))
         self.shares = Shares(self.store)
         self.token = self.make(release, **given)
         self.app = Starlette(routes=links.routes(self.shares))
@@ -150,7 +150,7 @@ def test_headers_of_every_answer(shared: Shared) -> None:
 def test_links_that_do_not_work_look_alike(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that differs, or takes another look, would tell whether a link was ever made."""
     looks: list[str] = []
-    engine = shared.store._connections._looker
+    engine = shared.store._looker
     sa.event.listen(engine, "before_cursor_execute", lambda *each: looks.append(each[2]))
     expired = shared.make(expires=in_days(1))
     never = [secrets.token_urlsafe(32), "a/b", "../../etc/passwd", "é" * 43, "x" * 10_000_000]

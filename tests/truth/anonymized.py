@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,9 @@ class Truth:
         self.k = self.plan["models"][0]["k"]
         self.suppressed = self.hidden(self.node, self.k)
         crowd = self.person[self.suppressed].nunique()
-        self.hides = crowd if crowd >= self.k else 0  # they leave as one group of enough people, or not
+        alike = self.rows[self.suppressed].assign(**dict.fromkeys(self.known, "*"))
+        enough = not any(self.fails(alike, model).any() for model in self.demands)
+        self.hides = crowd if crowd >= self.k and enough else 0  # they leave as one group, or not
         labels = self.labels(self.node).mask(self.suppressed, "*")
         labelled = self.rows.assign(**{name: labels[name] for name in self.known})
         self.made = labelled[~self.suppressed | bool(self.hides)].drop(columns=self.with_role("identifier"))
@@ -45,6 +48,33 @@ class Truth:
         self.after = People(self.made, self.known, self.person)
         self.others = People(self.made, [*self.known, *self.with_role("insensitive")], self.person)
         self.alike = People(self.made, list(self.made.columns), self.person)
+
+    @property
+    def demands(self) -> list[dict[str, Any]]:
+        """What is demanded beyond k."""
+        return list(self.plan["models"][1:])
+
+    @property
+    def promised(self) -> list[str]:
+        """Every demand, in words."""
+        return [f"{self.k}-anonymity", *map(_words, self.demands)]
+
+    def fails(self, rows: pd.DataFrame, model: dict[str, Any]) -> pd.Series:
+        """Which rows are in a group of the known columns that does not keep to a demand."""
+        held = rows.assign(who=self.person)[[*self.known, model["column"], "who"]].drop_duplicates()
+        counts = held.groupby([*self.known, model["column"]]).size().unstack(fill_value=0)
+        whole = self.rows.assign(who=self.person)[[model["column"], "who"]].drop_duplicates()
+        share = whole[model["column"]].value_counts(normalize=True)
+        order = sorted(share.index, key=lambda each: float(each) if each.lstrip("-").isdigit() else math.inf)
+        apart = counts.div(counts.sum(axis=1), axis=0).reindex(columns=order, fill_value=0.0) - share[order]
+        if model["model"] == "distinct l-diversity":
+            fails = (counts > 0).sum(axis=1) < model["l"]
+        elif model["distance"] == "ordered":
+            fails = apart.cumsum(axis=1).abs().sum(axis=1) / (len(order) - 1) > model["t"] + 1e-12
+        else:
+            fails = apart.abs().sum(axis=1) / 2 > model["t"] + 1e-12
+        groups = pd.MultiIndex.from_frame(rows[self.known]) if len(self.known) > 1 else rows[self.known[0]]
+        return pd.Series(fails.reindex(groups).to_numpy(), rows.index).fillna(value=False).astype(bool)
 
     def with_role(self, role: str) -> list[str]:
         return [name for name, each in self.plan["roles"].items() if each == role]
@@ -83,7 +113,18 @@ class Truth:
         return self.person.groupby([labels[name] for name in self.known]).transform("nunique")
 
     def hidden(self, node: Node, k: int) -> pd.Series:
-        return self.of_rows(node) < k
+        return (self.of_rows(node) < k) | self.broken(node)
+
+    @functools.cache  # noqa: B019
+    def broken(self, node: Node) -> pd.Series:
+        """Which rows are in a group that breaks a demand beyond k."""
+        labels = self.labels(node)
+        rows = self.rows.assign(**{name: labels[name] for name in self.known})
+        return functools.reduce(
+            operator.or_,
+            (self.fails(rows, each) for each in self.demands),
+            pd.Series(data=False, index=rows.index),
+        )
 
     def covered(self, node: Node, hidden: pd.Series, *, there: bool = False) -> dict[str, float]:
         """By column, the share of the other values that a label may stand for, on average over the rows.
@@ -166,6 +207,12 @@ class Truth:
             )
 
         return holds
+
+
+def _words(model: dict[str, Any]) -> str:
+    if model["model"] == "distinct l-diversity":
+        return f"distinct {model['l']}-diversity of {model['column']}"
+    return f"{model['t']:g}-closeness of {model['column']} ({model['distance']} distance)"
 
 
 def _same(cell: Any, true: Any) -> bool:

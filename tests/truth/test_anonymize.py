@@ -5,6 +5,8 @@ The plan that is downloaded says which labels a value becomes; everything else i
 
 from __future__ import annotations
 
+import io
+import json
 import math
 import re
 from collections import Counter
@@ -16,7 +18,7 @@ import pytest
 
 from dpcore.anonymize.quality import quality
 from tests.truth.anonymized import Truth
-from tests.truth.figures import Figure, Marking, agrees, check, figures
+from tests.truth.figures import Figure, Marking, agrees, bare, check, figures, rounded
 from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, opened
@@ -111,7 +113,7 @@ PAGE = {
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
     ),
-    f"{READY}|models": lambda t: f"{t.k}-anonymity",
+    f"{READY}|models": lambda t: "; ".join(t.promised),
 } | {
     f"Anonymize > {field}": lambda t, field=field: t.frontier(field)
     for field in (
@@ -132,7 +134,7 @@ SIGNED = {
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
     ),
-    "Demands that hold: {models}.|models": lambda t: f"{t.k}-anonymity",
+    "Demands that hold: {models}.|models": lambda t: "; ".join(t.promised),
     f"{TOUCHED}|limit": lambda t: t.plan["limit"],
     f"{TOUCHED}|share": lambda t: t.share(t.suppressed),
     f"{LOST}|ncp": PAGE["Generalized > value"],
@@ -180,7 +182,7 @@ SIGNED = {
 }
 SHOWN = {
     "Rows of a table of personal data, made coarser until people look alike: {models}.|models": (
-        lambda t: f"{t.k}-anonymity"
+        lambda t: "; ".join(t.promised)
     ),
     "{rows} rows of {columns} columns|rows": lambda t: len(t.made),
     "{rows} rows of {columns} columns|columns": lambda t: t.made.shape[1],
@@ -235,8 +237,11 @@ WALKED = {"visits": 0.05, "odd cells": 0.05, "staff": 0.02, "missing": 0.0, "con
 """Tables with the limit of suppression."""
 
 
+SECRETLY = {"secret": "And about what should stay unknown"}
+
+
 def walked(
-    name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch
+    name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch, **demanded: Any
 ) -> tuple[list[Figure], dict[str, bytes], Truth]:
     """The page after a table was made, what can be downloaded there, and what is true."""
     tab, files = opened(TABLES[name]), downloads(monkeypatch)
@@ -245,6 +250,8 @@ def walked(
         tab.session.slots[session.TakeColumns] = note
     tab.go("anonymize")
     limit = "People who may have" if TABLES[name].id else "Rows that may be suppressed"
+    for label, value in demanded.items():
+        tab.set("selectbox" if label in SECRETLY else "slider", SECRETLY.get(label, label), value)
     tab.set("select_slider", limit, WALKED[name]).press("Make the anonymized table")
     return figures(tab, marks), files, Truth(TABLES[name], files)
 
@@ -259,6 +266,17 @@ def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Tru
     }
     check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
     return found
+
+
+@pytest.mark.parametrize(("demand", "slider", "value"), [("distinct", "l", 4), ("t-ordered", "t", 0.2)])
+def test_demands_beyond_k(
+    demand: str, slider: str, value: float, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table would be said to keep to a demand that some group breaks, or another one be searched for."""
+    in_this_process(monkeypatch)
+    seen, files, t = walked("visits", marking, monkeypatch, **{"secret": demand, slider: value})
+    assert [model.get(slider) for model in t.demands] == [value]
+    compared(seen, files, marking, t)
 
 
 @pytest.mark.parametrize("name", WALKED)
@@ -284,8 +302,173 @@ def test_a_wrong_base_is_caught(
 ) -> None:
     """The test above would not see figures of rows, of visible groups alone, or a share of rows."""
     in_this_process(monkeypatch)
-    for module in ("trial", "outcome"):
-        monkeypatch.setattr(f"dpcore.evaluation.{module}.{place}", wrong)
+    for module in ("trial", "residual_risk"):
+        monkeypatch.setattr(f"dpcore.evaluation.table.{module}.{place}", wrong)
     seen, files, t = walked(name, marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
         compared(seen, files, marking, t)
+
+
+LOSES = "It loses {loss} at k = {k}: the ring.|"
+BESIDE = "What this does not promise > "
+FREE = ("mondrian", "local recoding")
+
+
+class Local:
+    """A table of 300 rows whose groups were found row by row: what its file says, in the place of a plan."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        odd = TABLES["300 rows"]
+        self.rows, self.csv, self.known = (
+            odd.frame.astype(str),
+            pd.read_csv(io.BytesIO(files["CSV"]), dtype=str),
+            ["age", "city"],
+        )
+        one = pd.Series(range(len(self.csv)))
+        self.before, self.after = People(self.rows, self.known, one), People(self.csv, self.known, one)
+        self.alike = People(self.csv, [*self.csv], one)
+        self.values = {name: sorted(self.rows[name].unique()) for name in self.known}
+        self.covered = {
+            name: self.csv[name].map(lambda label, name=name: self._of(name, label)) for name in self.known
+        }
+        self.given_up = {
+            name: float(np.mean([*map(self._share, self.csv[name], self.covered[name])]))
+            for name in self.known
+        }
+
+    def _share(self, label: str, values: tuple[str, ...]) -> float:
+        """Of a range, its part of the column's range; of other labels, the part of the other values."""
+        every = next(each for each in self.values.values() if values[0] in each)
+        if label.startswith("["):
+            return (int(values[-1]) - int(values[0])) / (int(every[-1]) - int(every[0]))
+        return (len(values) - 1) / (len(every) - 1)
+
+    def _of(self, name: str, label: str) -> tuple[str, ...]:
+        """Values of the table that a label may stand for."""
+        if label == "*":
+            return tuple(self.values[name])
+        ends = [int(each) for each in re.findall(r"\d+", label)]
+        return tuple(
+            v for v in self.values[name] if v == label or (len(ends) == 2 and ends[0] <= int(v) <= ends[1])
+        )
+
+    @property
+    def loss(self) -> float:
+        return math.prod(1 + share for share in self.given_up.values()) ** (1 / 2) - 1
+
+    def moved(self, name: str) -> float:
+        """Total variation between a column and what a reader expects: all values of a label alike."""
+        expected: Counter[str] = Counter()
+        for values in self.covered[name]:
+            for value in values:
+                expected[value] += 1 / len(values)
+        true = Counter(self.rows[name])
+        return sum(abs(true[value] - expected[value]) for value in self.values[name]) / 2 / len(self.rows)
+
+
+def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
+    """What is true of the page; `made` has detail and loss of the methods that were tried before."""
+    sizes = [*shares(t.before, SIZES), *shares(t.after, SIZES)]
+    true: dict[str, Any] = {
+        f"{HEADER}|spent": 0,
+        f"{HEADER}|held": 0,
+        f"{HEADER}|left": 3,
+        " > value": lambda shown: "300 rows.csv" in shown,
+        "{versions} versions of this table were made; together they can reveal more.|versions": 2,
+        f"{READY}|models": "5-anonymity",
+        LOSES + "loss": t.loss,
+        LOSES + "k": 5,
+        "Anonymize > information loss": lambda shown: len(shown) > 1 or agrees(shown, [t.loss]),
+        f"{UNIQUE} > value": t.after.unique,
+        f"{UNIQUE} > delta": t.before.unique,
+        "Highest risk > value": 1 / t.after.sizes.min(),
+        "Highest risk > delta": 1 / t.before.sizes.min(),
+        "Generalized > value": float(np.mean(list(t.given_up.values()))),
+        "Suppressed rows > value": 0,
+        f"{KEPT}|k": t.after.sizes.min(),
+        f"{KEPT}|average": t.after.sizes.mean(),
+        f"{KEPT}|loss": t.loss,
+        f"{KEPT}|share": 0,
+        f"{BEFORE} > generalized": list(t.given_up.values()),
+        f"{BEFORE} > moved": [t.moved(name) for name in t.known],
+        f"{BEFORE} > share of rows": rounded(sizes),
+        AGAIN: t.alike.unique,
+        ALONE: t.alike.unique,
+        "The highest risk that a guess is right is {share}, above {low}.|share": 1 / t.after.sizes.min(),
+        "Roles of the columns: {known} that others may know, {secret} to stay unknown|known": 2,
+        "Roles of the columns: {known} that others may know, {secret} to stay unknown|secret": 0,
+        **{f"Anonymize > {name}": [*t.csv[name][:200]] for name in t.csv},
+        f"{BESIDE}generalized": lambda shown: agrees(shown[1:], [way[0] for way in made]),
+        f"{BESIDE}information loss": lambda shown: agrees(shown[1:], [way[1] for way in made]),
+        f"{BESIDE}suppressed": lambda shown: agrees(shown[1:], [0] * len(made)),
+        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 3,
+    }
+    versions = (
+        "Another version of this table was made before ({others} in all). Versions together can reveal "
+    )
+    true[versions + "more than each alone, and no budget counts that.|others"] = 1
+    return {name: lambda _, value=value: value for name, value in true.items()}
+
+
+def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures of another method, or of the search, would stand beside the table that was made."""
+    tab, files = opened(TABLES["300 rows"]), downloads(monkeypatch)
+    tab.go("anonymize")
+    made: dict[str, tuple[float, float]] = {}
+    of_search = {f"Anonymize > {name}" for name in ("k", "suppressed, at most", "levels", "suppressed rows")}
+    of_search |= {f"{SEARCH}|nodes", f"{BESIDE}seconds", "Anonymize > value"}
+    of_search |= {f"Anonymize > level {level}" for level in range(1, 4)}
+    for method in FREE:
+        tab.set("selectbox", "Method", method).press("Make the anonymized table")
+        t = Local(files)
+        made[method] = (float(np.mean(list(t.given_up.values()))), t.loss)
+    tab.press("Compare the methods")
+    seen = figures(tab, marking)
+    end = [each.id for each in seen].index(EXAMPLE)
+    order = [made["local recoding"], made["mondrian"]]
+    compared_ids = check(seen[:end], of_local(t, order), STATIC | of_search, None)
+    assert compared_ids >= {f"{BESIDE}information loss", LOSES + "loss", f"{BEFORE} > moved"}
+
+
+ATTACK = (
+    "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit some "
+    "row, and each of these at least {smallest:,}.|"
+)
+
+
+def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds a list would find others, or more, than the page says."""
+    tab, files = opened(TABLES["300 rows"]), downloads(monkeypatch)
+    tab.go("anonymize").set("selectbox", "Method", "full-domain")
+    tab.press("Make the anonymized table")
+    known = ["age", "city"]
+    listed = pd.concat(
+        [TABLES["300 rows"].frame[known][:80], pd.DataFrame({"age": [99, 30], "city": ["Wien", "Bonn"]})]
+    )
+    place = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A list of known"))
+    place.upload("list.csv", listed.to_csv(index=False).encode(), "text/csv").run()
+    plan, rows = json.loads(files["Plan (JSON, internal)"]), pd.read_csv(io.BytesIO(files["CSV"]), dtype=str)
+
+    def labels(name: str, value: str) -> set[str]:
+        levels = plan["hierarchies"][name]
+        return {level[levels[0].index(value)] for level in levels} if value in levels[0] else {"*"}
+
+    met = np.array(
+        [
+            np.logical_and.reduce(
+                [rows[name].isin({"*", *labels(name, str(value))}) for name, value in person.items()]
+            ).sum()
+            for person in listed.to_dict("records")
+        ]
+    )
+    facts = {
+        ATTACK + "people": len(listed),
+        ATTACK + "unique": (met == 1).sum(),
+        ATTACK + "matched": (met > 0).sum(),
+        ATTACK + "smallest": met[met > 0].min(),
+    }
+    assert 0 < facts[ATTACK + "matched"] < len(listed)
+    seen = [each for each in figures(tab, marking) if each.id.startswith(ATTACK)]
+    assert check(seen, {name: lambda _, true=true: true for name, true in facts.items()}, (), None) == {
+        *facts
+    }

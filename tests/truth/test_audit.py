@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
 from contextlib import suppress
@@ -11,6 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.special import gammaln
+from scipy.stats import hypergeom
 
 from dpcore.anonymize.hierarchies.suggest import suggest
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
@@ -308,3 +313,148 @@ def test_a_wrong_base_is_caught(
     seen, _report, t = walked("visits", marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
         check(seen, PAGE, STATIC, t)
+
+
+FIRST = "Unique by one or two columns alone: {share} of the people. These are found first.|share"
+HEAVIEST = "{column} is in the sets that make up {share} of the risk: coarsen it first.|"
+WAYS = (
+    "An estimated {share} of the ways in which people of the whole population appear are unique (by "
+    "{model}'s model); somebody with several rows may appear in several ways.|share"
+)
+SETS_OF = (
+    "A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to "
+    "{size} columns were looked at.|size"
+)
+
+
+class Rows:
+    """What singles each row out, by trying every set of known columns; and what a population of N adds."""
+
+    def __init__(self, t: Truth, sampled: float) -> None:
+        self.t, self.known = t, t.known
+        by_set: dict[tuple[str, ...], pd.Series] = {}
+        for size in range(1, len(self.known) + 1):
+            for each in itertools.combinations(self.known, size):
+                alone = t.of(each).of_rows == 1
+                smaller = [by_set[s] for s in by_set if set(s) < set(each)]
+                by_set[each] = alone & ~np.logical_or.reduce([*smaller, np.zeros(len(alone), dtype=bool)])
+        columns = len(self.known)
+        worth = {k: float(np.prod([columns - i for i in range(k, columns)])) for k in range(1, columns + 1)}
+        self.minimal = by_set
+        self.score = sum(alone * worth[len(each)] for each, alone in by_set.items())
+        self.parts = {
+            name: sum(alone * worth[len(each)] for each, alone in by_set.items() if name in each)
+            for name in self.known
+        }
+        sizes = t.all.sizes
+        alone, pairs = int((sizes == 1).sum()), 2 * int((sizes == 2).sum())
+        right = alone * sampled / (alone * sampled + pairs * (1 - sampled))
+        ways = pd.concat([t.rows[self.known], self.score.rename("score"), t.person.rename("p")], axis=1)
+        scored = ways.drop_duplicates([*self.known, "p"])["score"].loc[lambda each: each > 0]
+        power = 1 + (8 - columns) / 20
+        spread = self.score.where(self.score > 0, 1) ** power * (1 / scored**power).sum()
+        self.dis = (1 / (1 + (alone / right - alone) / spread)).where(self.score > 0, 0.0)
+
+    @property
+    def special(self) -> float:
+        """Share of people with a row that one or two columns make unique."""
+        few = np.logical_or.reduce([alone for each, alone in self.minimal.items() if len(each) <= 2])
+        return float(self.t.person[few].nunique() / self.t.person.nunique())
+
+    def part(self, name: str) -> float:
+        return float(self.parts[name].sum() / self.score.sum())
+
+    def file(self) -> dict[str, Any]:
+        """The columns of the file, by their headings."""
+        sizes = pd.DataFrame({each: alone * len(each) for each, alone in self.minimal.items()})
+        found = {
+            "people in the group": self.t.all.of_rows,
+            "risk (1 / people)": 1 / self.t.all.of_rows,
+            "SUDA score": self.score,
+            "chance that a match is right (DIS)": self.dis,
+            "columns of the smallest unique set": sizes.where(sizes > 0).min(axis=1).fillna(0),
+            "minimal unique sets": (sizes > 0).sum(axis=1),
+        }
+        shares = {f"part of {name}": (self.parts[name] / self.score).fillna(0) for name in self.known}
+        return found | shares
+
+
+def of_population(people: int, number: int) -> float:
+    """Expected 1 / people of the population who look alike, of so many here (Benedetti, Franconi 1998)."""
+    share = 90 / people
+
+    def chance(at: float) -> float:
+        return float((share * np.exp(-at) / (1 - (1 - share) * np.exp(-at))) ** number)
+
+    return float(quad(chance, 0, np.inf)[0])
+
+
+def estimated_unique(sizes: pd.Series, population: int) -> float:
+    """Of the ways in which a population appears, those that are unique: Zayatz; Pitman for a small sample."""
+    ways = int(sizes.sum())
+    grown = round(population * ways / 90)
+    if population < 900:  # the 90 people are more than a tenth of it
+        seen = sizes.value_counts()
+        once = pd.Series({i: hypergeom.pmf(1, grown, i, ways) for i in seen.index})
+        return float(seen[1] / ways * once[1] * seen[1] / (once * seen).sum())
+    steps = np.concatenate([np.arange(1, size) for size in sizes])
+
+    def unlikely(given: np.ndarray) -> float:
+        theta, alpha = np.exp(given[0]), 1 / (1 + np.exp(-given[1]))
+        of_classes = np.log(theta + np.arange(1, len(sizes)) * alpha).sum()
+        return -float(of_classes - np.log(theta + np.arange(1, ways)).sum() + np.log(steps - alpha).sum())
+
+    best = minimize(unlikely, [3.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-10}).x
+    theta, alpha = np.exp(best[0]), 1 / (1 + np.exp(-best[1]))
+    return float(np.exp(gammaln(theta + 1) - gammaln(theta + alpha) + (alpha - 1) * np.log(grown)))
+
+
+def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
+    heaviest = max(t.known, key=rows.part)
+    risks = t.all.smallest.map({n: of_population(population, n) for n in t.all.smallest.unique()})
+    true = {
+        FIRST: rows.special,
+        HEAVIEST + "share": rows.part(heaviest),
+        SETS_OF: len(t.known),
+        WAYS: estimated_unique(t.all.sizes, population),
+        f"{GUESSED}|journalist": risks.max(),
+        f"{GUESSED}|marketer": risks.mean(),
+    }
+    parts = sorted(map(rows.part, t.known), reverse=True)
+    return {name: lambda _, value=value: value for name, value in true.items()} | {
+        f"{ONE} > share": lambda _: near(parts),
+        f"{ONE} > of": lambda _: sorted(t.known, key=lambda name: -rows.part(name)),
+    }
+
+
+def row_walk(
+    marks: Marking, monkeypatch: pytest.MonkeyPatch, population: int
+) -> tuple[list[Figure], bytes, Truth]:
+    in_this_process(monkeypatch)
+    tab, files = opened(TABLES["visits"]), downloads(monkeypatch)
+    tab.go("audit").set("multiselect", "What others may know", ["age", "ward", "days"])
+    tab.set("number_input", "People in the population", population).set("toggle", "Work it out", value=True)
+    seen = figures(tab, marks)
+    return seen, files["Risk of each row (CSV, private)"], Truth(TABLES["visits"], tab, seen, None)
+
+
+@pytest.mark.parametrize("population", [200, 5_000])
+def test_each_row_and_a_population(
+    population: int, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row would be called safe that one column singles out, or estimates be of rows in place of people."""
+    seen, file, t = row_walk(marking, monkeypatch, population)
+    rows = Rows(t, 0.01)
+    compared = check(seen, PAGE | row_facts(t, rows, population), STATIC, t)
+    assert compared >= {FIRST, HEAVIEST + "share", WAYS, f"{GUESSED}|marketer"}
+    found = pd.read_csv(io.BytesIO(file)).rename(columns=bare)
+    for name, true in rows.file().items():
+        assert np.allclose(found[name], true, atol=6e-5 if name.startswith("part") else 1e-6), name
+
+
+def test_a_wrong_base_of_rows_is_caught(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would not see rows in place of people."""
+    monkeypatch.setattr("dpcore.evaluation.table.row_risk.person_of", lambda frame, column: None)
+    seen, _file, t = row_walk(marking, monkeypatch, 200)
+    with pytest.raises(AssertionError, match="not true"):
+        check(seen, PAGE | row_facts(t, Rows(t, 0.01), 200), STATIC, t)

@@ -53,7 +53,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     (tmp_path / "recipe.json").write_text(json.dumps(dp.Histogram("age").to_dict()))
     configured = replace(Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml")
-    store = Store.open(configured)
+    store = Store(configured)
     ledger, owners = SqlLedger(store), Owners(store)
     monkeypatch.setattr(commands, "read_settings", lambda: configured)
     monkeypatch.setattr(start, "ledger", lambda: ledger)

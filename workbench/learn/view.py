@@ -218,8 +218,9 @@ def holes() -> None:
             "not against everything:"
         ).format(people=found.people, unique=found.unique)
     )
-    titles = {step: _(step.title) for step in examples.EXAMPLES}
-    step = widgets.choose(_("Table of the textbook"), titles, key="learn-holes")
+    steps = {step.number: step for step in examples.EXAMPLES}
+    titles = {number: _(step.title) for number, step in steps.items()}
+    step = steps[widgets.choose(_("Table of the textbook"), titles, key="learn-holes")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))

@@ -25,7 +25,7 @@ def ledger() -> PersonalLedger:
     if who is None:
         raise LedgerError("you are not signed in any more", remedy="sign in again")
     visitor = claims.get("visitor")
-    return PersonalLedger(
+    return PersonalLedger.for_person(
         start.ledger(),
         start.owners(),
         person=who,

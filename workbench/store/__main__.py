@@ -1,4 +1,4 @@
-"""What whoever runs the server can do: backup, restore, check, accept, adopt, rekey. See docs/hosting.md."""
+"""Commands of an operator, which back up, restore, check, accept, adopt and rekey, see docs/hosting.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> None:
-    """Copy the database as it is into a new folder, and the key into another; the server may go on.
+    """Copy the database as it is into a new folder, and the key into another, while the server may go on.
 
     Whoever has both can forge lines, so they are never in one place. A key in `WORKBENCH_KEY` is not copied.
     """
@@ -43,7 +43,7 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
         )
     for place in places:
         make_folder(place)
-    file = Store.open(settings).file
+    file = Store(settings).file
     if file is not None:
         _copy(file, target / "workbench.sqlite")
     else:
@@ -93,7 +93,7 @@ def restore(settings: Settings, source: Path, key_source: Path | None = None) ->
 
 def check(settings: Settings) -> list[str]:
     """Walk every chain; the data sets that are not in order."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     broken = []
     for dataset in ledger.datasets():
         try:
@@ -106,7 +106,7 @@ def check(settings: Settings) -> list[str]:
 
 def accept(settings: Settings) -> None:
     """Go on with what is there although more was seen; a line in each account says so."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     for dataset in ledger.datasets():
         ledger.accept(dataset)
 
@@ -115,7 +115,7 @@ def adopt(settings: Settings, address: str) -> int:
     """Give all that was opened before people signed in to one steward; how many data sets."""
     if "@" not in address:
         raise ParameterError("adopt needs the address of a steward", remedy="such as ada@example.org")
-    return Owners(Store.open(settings)).adopt(address.strip().lower())
+    return Owners(Store(settings)).adopt(address.strip().lower())
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Connections that answer within a time: to a SQLite file, or to a PostgreSQL server.
+"""Connections that answer within a time, to a SQLite file or a PostgreSQL server.
 
 Readers and writers have pools of their own, so that spends that wait for each other keep nobody from reading.
 A server that says nothing any more, its connection still open, is given up by the clock of this program.
@@ -10,13 +10,15 @@ import os
 import sqlite3
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.errors import LedgerError
+from workbench.store.failures import explained
 from workbench.store.narrow import narrow
 from workbench.store.settings import Settings
 
@@ -26,42 +28,40 @@ _WRITERS = 50
 
 
 class Connections:
-    """Transactions on the database of the settings."""
+    """Transactions on the database of the settings.
+
+    Attributes:
+        file: of SQLite; None for a server.
+    """
 
     def __init__(self, settings: Settings) -> None:
         url = sa.make_url(settings.database_url)
-        self._file = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
-        if self._file is not None:
-            make_folder(self._file.parent)
-            _make_private(self._file)
-            self._inode = _inode(self._file)
-        make = _sqlite if self._file is not None else _postgres
+        self.file = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+        if self.file is not None:
+            make_folder(self.file.parent)
+            _make_private(self.file)
+            self._inode = _inode(self.file)
+        make = _sqlite if self.file is not None else _postgres
         self._reader = make(url, settings.lock_timeout, READ_TIMEOUT)
         self._writer = make(url, settings.lock_timeout, READ_TIMEOUT + settings.lock_timeout)
         self._looker = make(url, settings.lock_timeout, READ_TIMEOUT)
         narrow(self._looker)
 
-    @property
-    def file(self) -> Path | None:
-        """The SQLite file, if it is one."""
-        return self._file
+    def reading(self) -> AbstractContextManager[sa.Connection]:
+        """Begin a transaction that sees one state of the database, whatever others write."""
+        return self._begun(self._reader, writing=False)
 
-    @contextmanager
-    def transaction(self, *, writing: bool) -> Iterator[sa.Connection]:
-        """One transaction; a reader sees one state of the database, whatever others write."""
-        engine = self._writer if writing else self._reader
-        with self._begun(engine, writing=writing) as connection:
-            yield connection
+    def writing(self) -> AbstractContextManager[sa.Connection]:
+        """Begin a transaction that is there whole or not at all."""
+        return self._begun(self._writer, writing=True)
 
-    @contextmanager
-    def looking(self) -> Iterator[sa.Connection]:
-        """One transaction that can read what is behind links, and nothing else; see `narrow`."""
-        with self._begun(self._looker, writing=False) as connection:
-            yield connection
+    def looking(self) -> AbstractContextManager[sa.Connection]:
+        """Begin a transaction that sees the table of links alone, and cannot write, see `narrow`."""
+        return self._begun(self._looker, writing=False)
 
     @contextmanager
     def _begun(self, engine: sa.Engine, *, writing: bool) -> Iterator[sa.Connection]:
-        if self._file is not None and _inode(self._file) != self._inode:
+        if self.file is not None and _inode(self.file) != self._inode:
             raise LedgerError(
                 "the ledger's file was replaced or removed while the program ran; nothing was written",
                 remedy="stop the program, put the right file in place, and start it again",
@@ -69,7 +69,11 @@ class Connections:
         options: dict[str, Any] = {"writing": writing}
         if engine.dialect.name == "postgresql":
             options["isolation_level"] = "READ COMMITTED" if writing else "REPEATABLE READ"
-        with engine.connect().execution_options(**options) as connection, connection.begin():
+        with (
+            explained(),
+            engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     def apart(self) -> sa.Connection:
@@ -84,6 +88,12 @@ class Connections:
         self._reader.dispose()
         self._writer.dispose()
         self._looker.dispose()
+
+
+def insert_if_new(connection: sa.Connection, table: sa.Table, **values: Any) -> None:
+    """Insert a row, unless one with its key is there."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    connection.execute(insert(table).values(**values).on_conflict_do_nothing())
 
 
 def make_folder(folder: Path) -> None:
@@ -129,7 +139,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     import psycopg
 
     class Bounded(psycopg.Connection[Any]):
-        """Gives up a server that does not answer: nobody else would, while its connection stays open."""
+        """A connection that gives up a server that does not answer."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
             return super().wait(_until(gen, time.monotonic() + answer_timeout, self), *given, **named)

@@ -1,4 +1,4 @@
-"""The database: one transaction at a time may spend, and what was committed outlasts a power failure.
+"""The database, in which one transaction at a time may spend, and what it commits outlasts a power failure.
 
 SQLite (WAL, synchronous=FULL) takes its single write lock at BEGIN IMMEDIATE; on PostgreSQL a spend locks the
 row of its account with SELECT ... FOR UPDATE. The ledger's key is not in the database, so that a copy of the
@@ -8,9 +8,6 @@ database is not enough to forge a line or to find out which table an account bel
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -26,65 +23,27 @@ from workbench.store.witness import Witness
 _INITIALIZE_LOCK = 0x70776231  # any number that no other program on the server uses
 
 
-class Store:
-    """A database with the workbench's tables, and its keys. Make one with `Store.open`.
+class Store(Connections):
+    """A database with the workbench's tables, and its keys.
 
     Attributes:
         key: what seals the lines of the ledger; nothing outside this process gets it.
         row_key: what digests of rows are made with.
+        witness: what was seen of each account.
     """
 
-    def __init__(self, *, connections: Connections, key: bytes, row_key: bytes, witness: Witness) -> None:
-        self._connections = connections
-        self.key = key
-        self.row_key = row_key
-        self.witness = witness
-
-    @classmethod
-    def open(cls, settings: Settings) -> Store:
+    def __init__(self, settings: Settings) -> None:
         """Open the database of the settings; make its tables and its key where both are new.
 
         Raises: LedgerError when it cannot be reached, was made by a newer version or with another key, or
             is gone although its key is there.
         """
         with explained():
-            connections = Connections(settings)
-            witness = Witness(settings.data_dir / "seen")
-            with connections.transaction(writing=True) as connection:
-                key, row_key = _initialize(connection, settings, witness)
-            settle_key(settings.data_dir, key)
-            return cls(connections=connections, key=key, row_key=row_key, witness=witness)
-
-    @property
-    def file(self) -> Path | None:
-        """The SQLite file, if it is one."""
-        return self._connections.file
-
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """One transaction that sees one state of the database, whatever others write."""
-        with explained(), self._connections.transaction(writing=False) as connection:
-            yield connection
-
-    @contextmanager
-    def looking(self) -> Iterator[sa.Connection]:
-        """One transaction that sees the table of links alone, and cannot write."""
-        with explained(), self._connections.looking() as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """One transaction that is there whole or not at all."""
-        with explained(), self._connections.transaction(writing=True) as connection:
-            yield connection
-
-    def apart(self) -> sa.Connection:
-        """Open a connection for a lock that is held for long."""
-        return self._connections.apart()
-
-    def close(self) -> None:
-        """Give up idle connections."""
-        self._connections.close()
+            super().__init__(settings)
+            self.witness = Witness(settings.data_dir / "seen")
+            with self.writing() as connection:
+                self.key, self.row_key = _initialize(connection, settings, self.witness)
+            settle_key(settings.data_dir, self.key)
 
 
 def _initialize(connection: sa.Connection, settings: Settings, witness: Witness) -> tuple[bytes, bytes]:
@@ -110,9 +69,7 @@ def _initialize(connection: sa.Connection, settings: Settings, witness: Witness)
             readable=VERSION,
         )
     bring_forward(connection, version)
-    return read_keys(
-        connection, settings
-    )  # a wrong key ends the transaction, and nothing was brought forward
+    return read_keys(connection, settings)  # a wrong key ends the transaction: nothing was brought forward
 
 
 def lock_start(connection: sa.Connection) -> None:

@@ -1,4 +1,4 @@
-"""Data sets as far as they are on file: what was declared, charged and released, without any rows.
+"""Data sets on file, with their declarations, charges and releases, without any rows.
 
 What was declared public is kept as a line of the ledger, outside its total, so that it is sealed with the
 charges that rest on it. A later declaration is one more line; the last one holds.
@@ -22,7 +22,7 @@ from dpcore.schema import Excluded, PrivacyUnit, Schema
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What a person said about a table when it was opened.
+    """Public facts and choices that a person declared when a table was opened.
 
     Attributes:
         name: the table's, for people; that of its file.
@@ -87,13 +87,13 @@ class DataSet:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Who is protected; while the number of rows is still to be found, one row a person."""
+        """The protected unit; while the number of rows is still to be found, one row a person."""
         one = {**self.account.unit, "max_rows": 1}
         return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
     @property
     def rule(self) -> Rule:
-        """How charges add up."""
+        """The rule by which charges add up."""
         return self.account.rule
 
     def balance(self) -> Balance:
@@ -129,7 +129,7 @@ def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
 
 
 def is_declaration(line: Line) -> bool:
-    """Whether a line of the ledger keeps what was declared."""
+    """Return whether a line of the ledger is a declaration."""
     return "declared" in line.content
 
 

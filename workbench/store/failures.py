@@ -1,4 +1,4 @@
-"""What the database or the disk says, as one sentence with a way on."""
+"""Errors of the database and the disk as one sentence with a remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("workbench.store")
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn what the database or the disk says into one sentence with a way on."""
+    """Turn errors of the database and the disk into one sentence with a remedy."""
     try:
         yield
     except (SQLAlchemyError, OSError) as error:

@@ -1,4 +1,4 @@
-"""A release as a job: what a page or a script asks for, as one JSON text that runs beside the data."""
+"""Jobs, each one release as a JSON text that runs next to the data."""
 
 from __future__ import annotations
 

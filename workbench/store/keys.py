@@ -1,4 +1,4 @@
-"""The two keys of a ledger: one seals its lines, the other digests rows.
+"""The two keys of a ledger, of which one seals its lines and the other digests rows.
 
 The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and stays in the processes
 of the server. The key of rows is drawn with the database and lies there, masked by the sealing key: another

@@ -1,4 +1,4 @@
-"""The durable ledger: the same promises as `MemoryLedger`, in a database."""
+"""The durable ledger, with the promises of `MemoryLedger` in a database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.accounting.chain import (
     TAIL,
@@ -37,6 +36,7 @@ from dpcore.accounting.ledger import (
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
 from workbench.store.alive import Alive
+from workbench.store.connections import insert_if_new
 from workbench.store.database import Store
 from workbench.store.rows import (
     account_of,
@@ -90,21 +90,18 @@ class SqlLedger:
             self.verify(account.dataset)
             return check_same(stored, account)
         with self._store.writing() as connection:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
             standing = Standing(account=account)
-            connection.execute(
-                insert(accounts)
-                .values(
-                    dataset=account.dataset,
-                    rule=account.rule.value,
-                    units=account.units,
-                    threshold_units=account.threshold_units,
-                    promise=json.dumps(account.promise),
-                    unit=json.dumps(account.unit),
-                    head="",
-                    standing=standing.to_json(),
-                )
-                .on_conflict_do_nothing()
+            insert_if_new(
+                connection,
+                accounts,
+                dataset=account.dataset,
+                rule=account.rule.value,
+                units=account.units,
+                threshold_units=account.threshold_units,
+                promise=json.dumps(account.promise),
+                unit=json.dumps(account.unit),
+                head="",
+                standing=standing.to_json(),
             )
             row = account_row(connection, account.dataset, lock=True)
             if row is not None and not row.head:  # filed just now, and not by another tab
@@ -192,7 +189,7 @@ class SqlLedger:
         self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
-        """Whether the release of a paid run waits for the database."""
+        """Return whether the release of a paid run waits for the database."""
         return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
     def store_kept(self) -> None:
@@ -214,7 +211,7 @@ class SqlLedger:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End what was held by processes that are no more as failed; its charges stay. How many ended."""
+        """End runs of processes that are gone as failed, with their charges, and return how many ended."""
         with self._store.writing() as connection:
             held = connection.execute(sa.select(running)).all()
             marks = {row.owner for row in held}
@@ -362,11 +359,8 @@ class SqlLedger:
     def _upgrade(self) -> None:
         """Bring accounts of version 1 to standings that are sealed; those that were altered stay shut."""
         with self._store.reading() as connection:
-            old = (
-                connection.execute(sa.select(accounts.c.dataset).where(accounts.c.standing == ""))
-                .scalars()
-                .all()
-            )
+            unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
+            old = connection.execute(unsealed).scalars().all()
         for dataset in old:
             with self._store.writing() as connection:
                 row, last = account_row(connection, dataset, lock=True), last_line(connection, dataset)

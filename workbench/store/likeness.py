@@ -46,7 +46,7 @@ class Alike:
 
 
 def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
-    """Find the table on file that this one is most similar to; None where there is none."""
+    """Find the table on file that this one is most similar to, or None where there is none."""
     seen = Seen.of(frame, ledger.key)
     found: list[tuple[int, Likeness, Alike]] = []
     for dataset in ledger.datasets():

@@ -1,4 +1,4 @@
-"""What leads from each version of the database to the next: forward only, in plain SQL that never changes.
+"""Migrations from each version of the database to the next, in plain SQL that never changes.
 
 `tables` says how the newest version is; the statements here say how an older one becomes it, in words that
 SQLite and PostgreSQL share. A migration that was delivered is not edited: the next one follows it.

@@ -1,4 +1,4 @@
-"""A connection that can see one table and change nothing: what answers strangers has no other.
+"""Connections that can see one table and change nothing, the only ones of what answers strangers.
 
 SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes on a role that may
 read that table alone. Where the database's user may not make roles, its transactions are read-only, and the
@@ -26,7 +26,7 @@ def narrow(engine: sa.Engine) -> None:
 
 
 def let_look(connection: sa.Connection) -> None:
-    """Make the role that may look, and give it the table; once the table is there. For PostgreSQL only."""
+    """Make the role that may read the table, once that is there. For PostgreSQL only."""
     if connection.dialect.name != "postgresql":
         return
     try:

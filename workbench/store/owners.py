@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
+from workbench.store.connections import insert_if_new
 from workbench.store.database import Store
 from workbench.store.tables import accounts, owners, viewers
 
@@ -37,12 +37,7 @@ class Owners:
     def claim(self, dataset: str, owner: Owner) -> None:
         """Write down whose a new data set is, unless somebody's it is already."""
         with self._store.writing() as connection:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(
-                insert(owners)
-                .values(dataset=dataset, opener=owner.opener, steward=owner.steward)
-                .on_conflict_do_nothing()
-            )
+            insert_if_new(connection, owners, dataset=dataset, opener=owner.opener, steward=owner.steward)
 
     def of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
@@ -80,10 +75,7 @@ class Owners:
     def show(self, dataset: str, person: str) -> None:
         """Let somebody see the releases of a data set."""
         with self._store.writing() as connection:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(
-                insert(viewers).values(dataset=dataset, person=person).on_conflict_do_nothing()
-            )
+            insert_if_new(connection, viewers, dataset=dataset, person=person)
 
     def hide(self, dataset: str, person: str) -> None:
         """Let somebody see them no longer."""

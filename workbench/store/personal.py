@@ -1,9 +1,10 @@
-"""The ledger as one person uses it: their data sets only, and every line says who wrote it."""
+"""The ledger of one person, with their data sets only, in which every line names its writer."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -19,48 +20,53 @@ from workbench.store.owners import Owner, Owners
 from workbench.store.roles import Person, role_of
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalLedger:
     """A ledger whose data sets are those that a person may see; a steward's own may be spent on.
 
-    Args:
+    Attributes:
+        ledger: of all persons.
+        owners: of its data sets.
         person: who uses it.
-        still: who that person is now; None once the role was taken away. Asked before anything is read.
+        still: returns that person as of now; None once the role was taken away. Called before reading.
         opener: under whose key tables are recognized: the person's own, or that of whoever opened a table
             that was handed on; "" is the key of the ledger itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their own.
     """
 
-    def __init__(
-        self,
+    ledger: SqlLedger
+    owners: Owners
+    person: Person
+    still: Callable[[], Person | None]
+    opener: str
+    visitor: str = ""
+
+    @classmethod
+    def for_person(
+        cls,
         ledger: SqlLedger,
         owners: Owners,
         *,
         person: Person,
         still: Callable[[], Person | None],
-        opener: str | None = None,
         visitor: str = "",
-    ) -> None:
-        self._ledger = ledger
-        self._owners = owners
-        self._still = still
-        self._names = (person.address, visitor) if visitor else (person.address,)
-        self.person = person
-        self.opener = person.address if opener is None else opener
+    ) -> PersonalLedger:
+        """Make the ledger of a person, with tables recognized by their own key; see the attributes."""
+        return cls(
+            ledger=ledger, owners=owners, person=person, still=still, opener=person.address, visitor=visitor
+        )
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (self.person.address, self.visitor) if self.visitor else (self.person.address,)
 
     @property
     def key(self) -> bytes:
-        return own_ledger(self._ledger, self.opener).key if self.opener else self._ledger.key
+        return own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
 
     def under(self, opener: str) -> PersonalLedger:
         """Return the same ledger, with tables recognized by another key."""
-        return PersonalLedger(
-            self._ledger,
-            self._owners,
-            person=self.person,
-            still=self._still,
-            opener=opener,
-            visitor=self._names[1] if len(self._names) > 1 else "",
-        )
+        return replace(self, opener=opener)
 
     def for_samples(self) -> PersonalLedger:
         """Return the same ledger, in which a sample's budget is this person's, or this browser's, alone."""
@@ -97,64 +103,64 @@ class PersonalLedger:
 
     def open(self, account: Account) -> Account:
         self._check_role()
-        if self._ledger.account(account.dataset) is None:
+        if self.ledger.account(account.dataset) is None:
             steward = self.opener if self.opener in self._names else self.person.address
-            self._owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
+            self.owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
         if not self.is_mine(account.dataset):  # also while whoever was first has a claim and no account yet
             raise _not_yours()
-        return self._ledger.open(account, by=self.person.address)
+        return self.ledger.open(account, by=self.person.address)
 
     def account(self, dataset: str) -> Account | None:
-        account = self._ledger.account(dataset)
+        account = self.ledger.account(dataset)
         if account is not None:
             self._check_seen(dataset)
         return account
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         self.check_mine(dataset)
-        self._ledger.reserve(dataset, request_id, charge, self._signed(content))
+        self.ledger.reserve(dataset, request_id, charge, self._signed(content))
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
-        self._ledger.commit(dataset, request_id, self._signed(content), release)
+        self.ledger.commit(dataset, request_id, self._signed(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        self._ledger.fail(dataset, request_id, self._signed(content))
+        self.ledger.fail(dataset, request_id, self._signed(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         self.check_mine(dataset)
-        self._ledger.note(dataset, request_id, self._signed(content))
+        self.ledger.note(dataset, request_id, self._signed(content))
 
     def standing(self, dataset: str) -> Standing:
         self._check_seen(dataset)
-        return self._ledger.standing(dataset)
+        return self.ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """All lines; whoever may see the releases only gets no line of work outside them, but the name."""
+        """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
         self._check_seen(dataset)
-        lines = self._ledger.lines(dataset)
+        lines = self.ledger.lines(dataset)
         if not lines or self.is_mine(dataset):
             return lines
         return tuple(each for each in map(_for_viewers, lines) if each is not None)
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self._check_seen(dataset)
-        return self._ledger.release(dataset, request_id)
+        return self.ledger.release(dataset, request_id)
 
     def verify(self, dataset: str) -> None:
         self._check_seen(dataset)
-        self._ledger.verify(dataset)
+        self.ledger.verify(dataset)
 
     def is_mine(self, dataset: str) -> bool:
         """Return whether this person may spend on a data set."""
-        return self.person.role == "steward" and self._owners.of(dataset).steward in self._names
+        return self.person.role == "steward" and self.owners.of(dataset).steward in self._names
 
     def viewers(self, dataset: str) -> list[str]:
-        """Who else may see the releases of a data set."""
+        """Return the other people who may see the releases of a data set."""
         self._check_mine(dataset)
-        return self._owners.viewers(dataset)
+        return self.owners.viewers(dataset)
 
     def show(self, dataset: str, address: str) -> None:
-        """Let somebody see the releases of a data set; the ledger notes it.
+        """Let somebody see the releases of a data set, and note it in the ledger.
 
         Raises: ParameterError for somebody without a role.
         """
@@ -166,15 +172,15 @@ class PersonalLedger:
                 address=address[:200],
             )
         self._note_people(dataset, {"shown to": address})
-        self._owners.show(dataset, address)
+        self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
-        """Let somebody see them no longer; the ledger notes it."""
+        """Let somebody see them no longer, and note it in the ledger."""
         self._note_people(dataset, {"hidden from": address})
-        self._owners.hide(dataset, address)
+        self.owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good; the ledger notes it.
+        """Give a data set to another steward for good, and note it in the ledger.
 
         Raises: ParameterError for somebody who is no steward.
         """
@@ -186,7 +192,7 @@ class PersonalLedger:
                 address=address[:200],
             )
         self._note_people(dataset, {"handed to": address})
-        self._owners.hand(dataset, address)
+        self.owners.hand(dataset, address)
 
     def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
         self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
@@ -195,13 +201,13 @@ class PersonalLedger:
         return {**content, "by": self.person.address} if self.person.address else content
 
     def _owned(self) -> dict[str, Owner]:
-        return self._owners.owned(*self._names) if self.person.role == "steward" else {}
+        return self.owners.owned(*self._names) if self.person.role == "steward" else {}
 
     def _shown(self) -> list[str]:
-        return self._owners.shown(self.person.address) if self.person.address else []
+        return self.owners.shown(self.person.address) if self.person.address else []
 
     def _check_role(self) -> None:
-        now = self._still()
+        now = self.still()
         if now is None or now.role != "steward":
             raise LedgerError(
                 "you may not open data or spend here; nothing was read",
@@ -220,7 +226,7 @@ class PersonalLedger:
         self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
 
     def _check(self, dataset: str, allowed: bool) -> None:
-        if not allowed and self._ledger.account(dataset) is not None:
+        if not allowed and self.ledger.account(dataset) is not None:
             raise _not_yours()
 
 
@@ -232,5 +238,5 @@ def _not_yours() -> LedgerError:
 
 
 def _for_viewers(line: Line) -> Line | None:
-    """Return a line without the declared facts about columns; None for work outside the total."""
+    """Return a line without the declared facts about columns, or None for work outside the total."""
     return None if line.state == "outside" and not is_declaration(line) else without_facts(line)

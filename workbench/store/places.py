@@ -1,4 +1,4 @@
-"""Where tables of any size may be written: new folders inside the one that the settings name."""
+"""New folders for tables of any size, inside the one that the settings name."""
 
 from __future__ import annotations
 

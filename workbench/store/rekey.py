@@ -1,4 +1,4 @@
-"""Sealing a ledger again under a new key: all accounts in one transaction, or none."""
+"""A ledger sealed again under a new key, with all accounts in one transaction."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from workbench.store.tables import about, accounts, lines, releases, running
 
 
 def rekey(settings: Settings, file: Path | None = None) -> int:
-    """Draw a new sealing key and seal every line of every account under it; how many accounts.
+    """Draw a new sealing key and seal every line of every account under it, and return how many accounts.
 
     What was done is a last line in each account. Tables and plans on file are found as before: the key of
     rows stays. Other processes must have ended: they would go on with the old key, and be refused.
 
     Args:
+        settings: of the deployment.
         file: where the new key goes, if the old one came from `WORKBENCH_KEY`; else it is `ledger.key`.
     Raises: LedgerError, and nothing is changed, when an account is not in order or a run is in progress.
     """
@@ -34,7 +35,7 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
             "a new key goes into a new file where the old one is WORKBENCH_KEY, else into ledger.key",
             remedy="name a new file, which becomes WORKBENCH_KEY, or none",
         )
-    store = Store.open(settings)
+    store = Store(settings)
     ledger = SqlLedger(store)
     ledger.end_dead()
     for dataset in ledger.datasets():

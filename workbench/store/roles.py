@@ -22,7 +22,7 @@ from dpcore.errors import ParameterError
 from workbench.store.settings import secrets
 
 HOURS = 12
-"""How long a sign-in lasts, whatever the cookie says."""
+"""Hours that a sign-in lasts, whatever the cookie says."""
 
 _ADDRESS = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
 Role = Literal["steward", "analyst"]
@@ -50,7 +50,7 @@ def sign_in_needed() -> bool:
 
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
-    """Return the person of these claims; None without a role, or when the sign-in is over."""
+    """Return the person of these claims, or None without a role, or when the sign-in is over."""
     if not sign_in_needed():
         return ALONE
     address = address_of(claims)
@@ -67,7 +67,7 @@ def role_of(address: str) -> Role | None:
 
 
 def address_of(claims: Mapping[str, Any]) -> str | None:
-    """Return the address of a person whose sign-in lasts; None for all others.
+    """Return the address of a person whose sign-in lasts, or None for all others.
 
     A provider that says it did not confirm the address is not believed.
     """

@@ -141,7 +141,7 @@ def read_settings() -> Settings:
 
 
 def secrets() -> Mapping[str, Any]:
-    """Streamlit's secrets as they are now; empty where there is no such file.
+    """Streamlit's secrets as they are now, or nothing where there is no such file.
 
     Raises: ParameterError for a file that cannot be read: going on without it would open an empty ledger
         beside the right one, and ask nobody to sign in.

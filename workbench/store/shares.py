@@ -1,4 +1,4 @@
-"""Links that show one release to somebody who has no table: who made them, and what is behind each.
+"""Links that show one release to people without a table, and the release behind each.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
 answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
@@ -108,7 +108,7 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedPage:
-    """What is behind a link that works.
+    """The content of a link that works.
 
     Attributes:
         text: a release, as `Release.to_json` wrote it; or what `syntactic` reads.
@@ -121,7 +121,7 @@ class SharedPage:
     text: str
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
-        """Return an anonymized table, its guarantee, and what it does not promise; None for a release."""
+        """Return an anonymized table, its guarantee, and what it does not promise, or None for a release."""
         if not self.text.startswith(_SYNTACTIC):
             return None
         fields = json.loads(self.text)["syntactic"]
@@ -141,7 +141,7 @@ class Shares:
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
-        """Make a link to a release: its token, which cannot be had again.
+        """Make a link to a release, and return its token, which is not kept.
 
         Raises: DisclosureError for anything but a release; LimitError for one too large for a page;
             ParameterError for a draft whose time is over.
@@ -153,7 +153,7 @@ class Shares:
     def make_syntactic(
         self, made: AnonymizedTable, not_promised: Sequence[str], draft: LinkDraft, *, dataset: str
     ) -> str:
-        """Make a link to an anonymized table, which has no epsilon: a second choice, after a release.
+        """Make a link to an anonymized table, which has no epsilon and is a second choice.
 
         Args:
             made: the table.

@@ -68,7 +68,7 @@ class Listed:
 
 
 def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
-    """Read the sources that a file lists; none without a file.
+    """Read the sources that a file lists.
 
     Raises: ParameterError, which repeats no location, query or password.
     """

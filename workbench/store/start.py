@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import logging
 import threading
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from dpcore.errors import DpcoreError
 from workbench.store.database import Store
@@ -17,50 +19,34 @@ from workbench.store.surveys import Surveys
 _log = logging.getLogger("workbench.store")
 
 
-_open = threading.Lock()
+_open = threading.RLock()
+Opened = TypeVar("Opened")
 
 
+def _once(make: Callable[[], Opened]) -> Callable[[], Opened]:
+    """Make something once for all threads of this process, until `forget`."""
+
+    @functools.wraps(make)
+    def made() -> Opened:
+        with _open:
+            if make not in _made:
+                _made[make] = make()
+            return cast(Opened, _made[make])
+
+    return made
+
+
+_made: dict[Callable[[], object], object] = {}
+
+
+@_once
+def _store() -> Store:
+    return Store(read_settings())
+
+
+@_once
 def ledger() -> SqlLedger:
     """Open the durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _ledger()
-
-
-def owners() -> Owners:
-    """Open the owners of data sets. Raises: LedgerError, ParameterError."""
-    with _open:
-        return Owners(_store())
-
-
-def surveys() -> Surveys:
-    """Open the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _surveys()
-
-
-def shares() -> Shares:
-    """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    with _open:
-        return _shares()
-
-
-@functools.cache
-def _store() -> Store:
-    return Store.open(read_settings())
-
-
-@functools.cache
-def _surveys() -> Surveys:
-    return Surveys(_store())
-
-
-@functools.cache
-def _shares() -> Shares:
-    return Shares(_store())
-
-
-@functools.cache
-def _ledger() -> SqlLedger:
     opened = SqlLedger(_store())
     ended = opened.end_dead()
     if ended:
@@ -68,10 +54,28 @@ def _ledger() -> SqlLedger:
     return opened
 
 
+@_once
+def owners() -> Owners:
+    """Open the owners of data sets. Raises: LedgerError, ParameterError."""
+    return Owners(_store())
+
+
+@_once
+def surveys() -> Surveys:
+    """Open the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return Surveys(_store())
+
+
+@_once
+def shares() -> Shares:
+    """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return Shares(_store())
+
+
 def forget() -> None:
     """Open all of it anew the next time."""
-    for each in (_ledger, _surveys, _shares, _store):
-        each.cache_clear()
+    with _open:
+        _made.clear()
 
 
 def check_ready() -> None:

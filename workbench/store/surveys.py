@@ -1,4 +1,4 @@
-"""Surveys under local differential privacy: questions, invitations, and the reports that came in.
+"""Surveys under local differential privacy, with their questions, invitations and reports.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored under a random number
 and without a time, so that the database does not tell which invitation it answered.
@@ -57,7 +57,7 @@ class Surveys:
         self._store = store
 
     def make(self, question: Question, *, people: int, days: int) -> tuple[str, list[str]]:
-        """Start asking: the owner's key, and one link's token per person. Neither can be had again.
+        """Start a survey, and return its owner's key and one link's token per person, which are not kept.
 
         Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to `MAX_DAYS` days.
         """
@@ -124,13 +124,13 @@ class Surveys:
         return to_lines(question, question.protocol.from_plain(plain))
 
     def asked(self, token: str) -> Question | None:
-        """Return the question of a link; None where it is unknown, answered, expired or closed."""
+        """Return the question of a link, or None where it is unknown, answered, expired or closed."""
         with self._store.reading() as connection:
             row = _invited(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
-        """Store a report that its question's protocol can have made; False where the link does not work.
+        """Store a report that its question's protocol can have made, or False where the link does not work.
 
         Check and store are one transaction: of two reports of one invitation, one is stored.
         """

@@ -6,6 +6,11 @@ import sqlalchemy as sa
 
 tables = sa.MetaData()
 
+
+def _texts(*names: str) -> list[sa.Column[str]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in names]
+
+
 about = sa.Table(
     "workbench",
     tables,
@@ -21,9 +26,7 @@ accounts = sa.Table(
     sa.Column("rule", sa.Text, sa.CheckConstraint("rule IN ('basic', 'zcdp')"), nullable=False),
     sa.Column("units", sa.BigInteger, sa.CheckConstraint("units > 0"), nullable=False),
     sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
-    sa.Column("promise", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
+    *_texts("promise", "unit", "head"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
 )
 
@@ -32,15 +35,11 @@ lines = sa.Table(
     tables,
     sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
     sa.Column("number", sa.Integer, sa.CheckConstraint("number >= 0"), primary_key=True, autoincrement=False),
-    sa.Column("request_id", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    *_texts("request_id", "state"),
     sa.Column("units", sa.BigInteger, nullable=False),
     sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
     sa.Column("part", sa.Text),
-    sa.Column("at", sa.Text, nullable=False),
-    sa.Column("previous", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
+    *_texts("at", "previous", "digest", "content"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
     sa.UniqueConstraint("dataset", "request_id", "state"),
     sa.CheckConstraint("state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"),
@@ -72,15 +71,14 @@ running = sa.Table(
     sa.Column("request_id", sa.Text, primary_key=True),
     sa.Column("owner", sa.Text, nullable=False),
 )
-"""Which process runs a request that is held; not sealed, because it can only end one, never refund it."""
+"""Processes that run the reserved requests; not sealed, as this can only end a request, never refund it."""
 
 surveys = sa.Table(
     "surveys",
     tables,
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("key_digest", sa.Text, nullable=False, unique=True),
-    sa.Column("question", sa.Text, nullable=False),
-    sa.Column("expires", sa.Text, nullable=False),
+    *_texts("question", "expires"),
     sa.Column("closed", sa.Boolean, nullable=False),
 )
 
@@ -107,7 +105,7 @@ owners = sa.Table(
     sa.Column("opener", sa.Text, nullable=False),
     sa.Column("steward", sa.Text, nullable=False, index=True),
 )
-"""Under whose key a data set is filed, for ever, and who may spend on it now."""
+"""The person under whose key a data set is filed, for ever, and the one who may spend on it now."""
 
 viewers = sa.Table(
     "data_set_viewers",
@@ -115,7 +113,7 @@ viewers = sa.Table(
     sa.Column("dataset", sa.ForeignKey(owners.c.dataset), primary_key=True),
     sa.Column("person", sa.Text, primary_key=True),
 )
-"""Who may see the releases of a data set besides its steward."""
+"""People who may see the releases of a data set, besides its steward."""
 
 shares = sa.Table(
     "shares",
@@ -123,14 +121,7 @@ shares = sa.Table(
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("digest", sa.Text, nullable=False, unique=True),
     sa.Column("dataset", sa.Text, nullable=False, index=True),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("contents", sa.Text, nullable=False),
-    sa.Column("readers", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("made", sa.Text, nullable=False),
-    sa.Column("expires", sa.Text, nullable=False),
-    sa.Column("ended", sa.Text, nullable=False),
+    *_texts("title", "note", "contents", "readers", "text", "made", "expires", "ended"),
     sa.Column("opened", sa.Integer, nullable=False),
     sa.Column("last_opened", sa.Text, nullable=False),
 )

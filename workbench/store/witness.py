@@ -1,4 +1,4 @@
-"""What the key's side has seen of each ledger: number and digest of its last line, beside the key.
+"""The last line that was seen of each account, as number and digest, next to the key.
 
 A database that was put back from an older copy, or lost an account, is whole in itself. It is older than
 what was seen here. The files are small, written after each line and never waited for: one that is behind
@@ -17,7 +17,7 @@ from dpcore.accounting.ledger import Line
 from dpcore.errors import LedgerCorrupt
 
 Seen = tuple[int, str] | None
-"""Number and digest of the last line that was seen; None for a data set that was not."""
+"""Number and digest of the last line that was seen, or None for a data set that was not."""
 _FORGOTTEN = -1
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
@@ -32,7 +32,7 @@ def check_never_seen(seen: Seen) -> None:
 
 
 def is_seen(seen: tuple[int, str], there: Line | None) -> bool:
-    """Whether what was seen is the line of that number, which may be absent."""
+    """Return whether the line of the number that was seen is still the same."""
     return there is not None and there.digest == seen[1]
 
 
@@ -80,7 +80,7 @@ class Witness:
         return None if seen is None or seen[0] == _FORGOTTEN else seen
 
     def forgotten(self, dataset: str) -> int:
-        """How many lines were forgotten of an account that is gone."""
+        """Return how many lines were forgotten of an account that is gone."""
         seen = self._read(dataset)
         return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN else 0
 

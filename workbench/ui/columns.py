@@ -45,14 +45,13 @@ class ColumnForm(Registered, ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, line: Mapping[str, Any], common: dict[str, Any]) -> Column:
-        """Return the column that the fields of a line declare.
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the facts that the fields of a line declare, as arguments of the column.
 
         Args:
             line: text or tick of every field, and the name of the column under "column".
-            common: what all kinds have in common, as arguments of the column.
 
-        Raises: ParameterError for a field that is not understood, or a declaration that breaks its rules.
+        Raises: ParameterError for a field that is not understood.
         """
 
     @classmethod
@@ -83,10 +82,8 @@ class CategoricalForm(ColumnForm):
         return {"categories": join(map(str, column.categories)), "other": column.other}
 
     @classmethod
-    def read(cls, line: Mapping[str, Any], common: dict[str, Any]) -> Column:
-        kind: Any = Column.of_kind(cls.kind)
-        column: Column = kind(**common, categories=split(line["categories"]), other=bool(line["other"]))
-        return column
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        return {"categories": split(line["categories"]), "other": bool(line["other"])}
 
 
 class _NumbersForm(ColumnForm):
@@ -110,28 +107,21 @@ class _NumbersForm(ColumnForm):
         }
 
     @classmethod
-    def read(cls, line: Mapping[str, Any], common: dict[str, Any]) -> Column:
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         step = str(line["step"] or "").strip()
-        cells = {"cuts": cls._numbers(line, "step")} if "," in step else {"bin_width": cls._width(line, step)}
-        kind: Any = Column.of_kind(cls.kind)
-        column: Column = kind(
-            **common,
-            low=cls._number(line, "low", _need(line, "low")),
-            high=cls._number(line, "high", _need(line, "high")),
-            special=cls._numbers(line, "special"),
-            unreadable_is_missing=_unreadable(line),
-            **cells,
-        )
-        return column
+        cells = "cuts" if "," in step else "bin_width"
+        return {
+            cells: cls._numbers(line, "step") if "," in step else cls._number(line, "step", step or "1"),
+            "low": cls._number(line, "low", _need(line, "low")),
+            "high": cls._number(line, "high", _need(line, "high")),
+            "special": cls._numbers(line, "special"),
+            "unreadable_is_missing": _unreadable(line),
+        }
 
     @classmethod
     def values(cls, column: Integer | Real) -> str:
         special = map(number, column.special[:MOST_CATEGORIES])
         return ", ".join([f"{number(column.low)} – {number(column.high)}", *special])
-
-    @classmethod
-    def _width(cls, line: Mapping[str, Any], step: str) -> Any:
-        return cls._number(line, "step", step or "1")
 
     @classmethod
     def _numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
@@ -212,14 +202,13 @@ class DateForm(ColumnForm):
         }
 
     @classmethod
-    def read(cls, line: Mapping[str, Any], common: dict[str, Any]) -> Column:
-        return Date(
-            **common,
-            low=_need(line, "low"),
-            high=_need(line, "high"),
-            step=str(line["step"] or "").strip() or "month",
-            unreadable_is_missing=_unreadable(line),
-        )
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "low": _need(line, "low"),
+            "high": _need(line, "high"),
+            "step": str(line["step"] or "").strip() or "month",
+            "unreadable_is_missing": _unreadable(line),
+        }
 
     @classmethod
     def values(cls, column: Date) -> str:
@@ -244,7 +233,7 @@ class BooleanForm(ColumnForm):
         return {"categories": join((column.false_label, column.true_label))}
 
     @classmethod
-    def read(cls, line: Mapping[str, Any], common: dict[str, Any]) -> Column:
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         labels = split(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
@@ -252,7 +241,7 @@ class BooleanForm(ColumnForm):
                 remedy="write them as False | True",
                 line=line["column"],
             )
-        return Boolean(**common, false_label=labels[0], true_label=labels[1])
+        return {"false_label": labels[0], "true_label": labels[1]}
 
 
 def form_of(column: Column) -> type[ColumnForm]:

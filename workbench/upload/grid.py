@@ -95,14 +95,16 @@ def _left_out(column: Excluded) -> dict[str, Any]:
 
 
 def _column(line: dict[str, Any]) -> Column:
-    common = {
-        "name": line["column"],
-        "missing": bool(line["missing"]),
-        "missing_tokens": split(line["means missing"]) if line["missing"] else (),
-        "synonyms": _pairs(line),
-        "reason": line["reason"] or "",
-    }
-    return ColumnForm.of_kind(line["kind"]).read(line, common)
+    kind: Any = Column.of_kind(line["kind"])
+    column: Column = kind(
+        name=line["column"],
+        missing=bool(line["missing"]),
+        missing_tokens=split(line["means missing"]) if line["missing"] else (),
+        synonyms=_pairs(line),
+        reason=line["reason"] or "",
+        **ColumnForm.of_kind(line["kind"]).facts(line),
+    )
+    return column
 
 
 def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Column:

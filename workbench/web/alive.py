@@ -1,4 +1,4 @@
-"""`python -m workbench.web.alive`: ends well if the server on this computer answers; for health checks."""
+"""The health check `python -m workbench.web.alive`, which asks the server on this computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script of ours within Streamlit's page: after a change of page, the focus is on the new heading."""
+"""A script within Streamlit's page that moves the focus to the heading of a new page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'
-"""What only Streamlit's page has; everything else is sent on as it is."""
+"""A part of Streamlit's page alone; all other answers are sent on unchanged."""
 
 
 class Focus:

@@ -31,7 +31,7 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _STREAM = "/_stcore/stream"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
-"""What is offered to one session; fonts and icons lie under /static/media."""
+"""Addresses of one session's downloads; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
 _WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
@@ -143,7 +143,7 @@ class Guard:
 
 
 _WHOLE = "whole page"
-"""What browsers are told to run, as they run by themselves parts of a page only."""
+"""The fragment that browsers are asked to run, as they run only parts of a page by themselves."""
 
 
 def _asking_to_run(send: Send) -> Send:
@@ -202,7 +202,7 @@ def _length(headers: Headers) -> int:
 
 
 def _visitor(secret: str | None) -> str:
-    """Return the digest that the rest of the server knows a browser by; empty for none."""
+    """Return the digest that the rest of the server knows a browser by, or nothing for none."""
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 

@@ -1,4 +1,4 @@
-"""Headers that every answer carries: no frames, no foreign scripts, no address told to others."""
+"""Security headers of every answer, against frames, foreign scripts and leaked addresses."""
 
 from __future__ import annotations
 

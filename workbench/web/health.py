@@ -1,4 +1,4 @@
-"""/healthz: the process answers. /readyz: the ledger does too, with the right key."""
+"""The addresses /healthz, where the process answers, and /readyz, where the ledger does, with its key."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Holder(Protocol):
         """Bytes of each table that it holds."""
 
     def is_busy(self) -> bool:
-        """Whether it computes something just now."""
+        """Return whether it is computing something."""
 
     def drop_tables(self) -> None:
         """Forget all rows, and remember that it did."""

@@ -1,4 +1,4 @@
-"""Where the log goes and what never gets into it: ids of sessions, and whatever an exception says."""
+"""The log, without ids of sessions and without the words of exceptions."""
 
 from __future__ import annotations
 

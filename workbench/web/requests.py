@@ -1,4 +1,4 @@
-"""The log of requests: method, address without ids, tokens or questions, status, bytes and milliseconds."""
+"""The log of requests, with addresses that have no ids, tokens or questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds Streamlit's sign-in: words where the provider fails, and an end for all tabs at sign-out."""
+"""Redirects around Streamlit's sign-in where the provider fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _log = logging.getLogger("workbench.web")
 
 
 class SignIn:
-    """Middleware: a sign-in that does not end well leads to the first page, which says so."""
+    """Middleware that leads a failed sign-in to the first page, which says so."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

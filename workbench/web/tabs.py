@@ -92,7 +92,7 @@ def forget_uploads(session_id: str) -> None:
 
 
 def forget_closed(*, rows_left: bool = False) -> int:
-    """End sessions whose time is over, and give their memory back; how many ended.
+    """End sessions whose time is over, and give their memory back, and return how many ended.
 
     Args: rows_left: whether rows were dropped elsewhere, too.
     """
@@ -144,7 +144,7 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
 
 
 _SHORT, _LONG = 40_000, 4_000
-"""How many objects of each small size take the place of freed ones."""
+"""Objects of each small size that take the place of freed ones."""
 
 
 def give_back_memory() -> None:

@@ -20,7 +20,7 @@ _log = logging.getLogger("workbench.web")
 
 
 def person(connection: HTTPConnection) -> Person | None:
-    """Return the person of a request; None for strangers. Without sign-in, the one person there is."""
+    """Return the person of a request, or None for strangers. Without sign-in, the one person there is."""
     try:
         return roles.person_of(_claims(connection.cookies))
     except ParameterError as error:  # secrets that cannot be read let nobody in
@@ -29,7 +29,7 @@ def person(connection: HTTPConnection) -> Person | None:
 
 
 def address(connection: HTTPConnection) -> str | None:
-    """Return the confirmed address of a person who signed in, with or without a role; None for others."""
+    """Return the confirmed address of a person who signed in, with or without a role, or None for others."""
     return roles.address_of(_claims(connection.cookies))
 
 

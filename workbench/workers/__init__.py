@@ -1,1 +1,1 @@
-"""Work that is done in processes of its own, so that pages answer meanwhile."""
+"""Work in other processes, so that pages answer meanwhile."""

@@ -1,4 +1,4 @@
-"""What a worker does, `python -m workbench.workers.child FD`; see workbench.workers.process.
+"""Workers, started as `python -m workbench.workers.child FD` by workbench.workers.process.
 
 The program waits with its libraries loaded, and makes a copy of itself for each piece of work, which may be
 held to a size and a time. The copy ends with its work, and no row is left in any memory.
@@ -34,7 +34,7 @@ LOADED = (
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
 )
-"""What takes long to import, loaded before the first work comes."""
+"""Modules that take long to import, loaded before the first work."""
 
 
 def serve(channel: Channel) -> None:

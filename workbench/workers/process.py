@@ -1,4 +1,4 @@
-"""One piece of work in a worker process: started, followed, and killed when it is cancelled."""
+"""Work in a worker process, which is started, followed, and killed when it is cancelled."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WorkEnded(Exception):
 
 
 class _Starter:
-    """The process that starts workers; started when one is first needed, and again when it was ended."""
+    """The process that starts workers, which is itself started when one is needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -23,7 +23,7 @@ from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
 from dpcore.engines.streaming.spool import Spool
 from dpcore.engines.work import Checking, Result, Work, needs_cells, taken
-from dpcore.schema.interval import Integer, Real
+from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
 from dpcore.tables.arrow import frame_of, uncoded
@@ -129,7 +129,7 @@ class ArrowEngine(Engine):
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with numbers where a file of texts is declared to hold them."""
-        numbers = [each.name for each in self._schema.columns if isinstance(each, Integer | Real)]
+        numbers = [each.name for each in self._schema.columns if isinstance(each, NumberColumn)]
         return typed(frame, numbers) if self._reader.as_text else frame
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:

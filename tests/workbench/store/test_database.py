@@ -27,13 +27,13 @@ def settings(tmp_path: Path) -> Settings:
 
 def _refuses(settings: Settings, words: str) -> str:
     with pytest.raises(LedgerError, match=words) as error:
-        Store.open(settings)
+        Store(settings)
     return str(error.value)
 
 
 def test_sqlite_survives_power_failure_and_readers(settings: Settings) -> None:
     """A spend could be forgotten after a power failure (synchronous below FULL = 2)."""
-    with Store.open(settings).writing() as connection:
+    with Store(settings).writing() as connection:
         values = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -51,7 +51,7 @@ def _add(store: Store, *units: int) -> None:
 
 def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
     """Half of a change would be kept, or a budget below 1 be filed."""
-    store = Store.open(settings)
+    store = Store(settings)
     with pytest.raises(ZeroDivisionError):
         _add(store, 1)
     with pytest.raises(LedgerError, match="refused; nothing was written"):
@@ -62,7 +62,7 @@ def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
 
 def test_key_stays_out_of_the_database_and_is_private(settings: Settings) -> None:
     """A copy of the database would be enough to forge a line or to recognize a table."""
-    store = Store.open(settings)
+    store = Store(settings)
     key = store.key
     files = {path.name: path for path in settings.data_dir.iterdir()}
     assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700
@@ -73,15 +73,15 @@ def test_key_stays_out_of_the_database_and_is_private(settings: Settings) -> Non
             assert secret not in content
             assert secret.hex().encode() not in content
     assert store.row_key != key
-    assert Store.open(settings).key == key
+    assert Store(settings).key == key
 
 
 def test_another_key_is_refused(settings: Settings) -> None:
     """With a new key every table is unknown, and would have its whole budget again."""
-    key = Store.open(settings).key
-    assert Store.open(dataclasses.replace(settings, key=key)).key == key
+    key = Store(settings).key
+    assert Store(dataclasses.replace(settings, key=key)).key == key
     _refuses(dataclasses.replace(settings, key=b"k" * 32), "key does not belong")
-    with Store.open(settings).writing() as connection:  # the key of rows of another ledger, or none
+    with Store(settings).writing() as connection:  # the key of rows of another ledger, or none
         kept = connection.execute(sa.select(about.c.row_key)).scalar_one()
         connection.execute(sa.update(about).values(row_key="00" * 32))
     _refuses(settings, "key does not belong")
@@ -100,13 +100,13 @@ def test_another_key_is_refused(settings: Settings) -> None:
 
 def test_a_given_key_is_not_written(settings: Settings) -> None:
     """A key that a deployment keeps elsewhere would lie beside the database."""
-    Store.open(dataclasses.replace(settings, key=b"k" * 32))
+    Store(dataclasses.replace(settings, key=b"k" * 32))
     assert not (settings.data_dir / "ledger.key").exists()
 
 
 def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
-    with Store.open(settings).writing() as connection:
+    with Store(settings).writing() as connection:
         connection.execute(sa.update(about).values(version=VERSION + 1))
     words = f"version {VERSION + 1} and this program knows up to version {VERSION}; start the newer version"
     _refuses(settings, words)
@@ -174,4 +174,4 @@ def test_processes_that_start_at_once_share_one_new_ledger(settings: Settings) -
     told = [results.get(timeout=60) for _ in starters]
     for starter in starters:
         starter.join()
-    assert told == [Store.open(settings).key] * 8
+    assert told == [Store(settings).key] * 8

@@ -79,7 +79,7 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
             with on_server.connection() as other:
                 other.exec_driver_sql(f"SELECT pg_terminate_backend({process}, 5000)")
 
-    engine = ledger._store._connections._writer
+    engine = ledger._store._writer
     sa.event.listen(engine, "before_cursor_execute", cut)
     with pytest.raises(LedgerError, match=r"cannot be reached; a charge that it took before .* stays"):
         ledger.reserve(DATASET, "a", Charge(units=1), {})
@@ -102,7 +102,7 @@ def test_a_spend_reads_no_lines_but_the_last(on_file: SqlKind) -> None:
             rows = connection.connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
             plans.extend(row[3] for row in rows)
 
-    sa.event.listen(ledger._store._connections._writer, "before_cursor_execute", plan)
+    sa.event.listen(ledger._store._writer, "before_cursor_execute", plan)
     ledger.reserve(DATASET, "planned", Charge(units=1), {})
     searched = [text.split("(")[0] for text in plans]
     assert all(text.startswith("SEARCH ledger_lines USING ") for text in searched), searched

@@ -151,7 +151,7 @@ def test_a_broken_migration_changes_nothing(kind: SqlKind, monkeypatch: pytest.M
     before = _shape(kind)
     monkeypatch.setitem(migrations._STATEMENTS, 2, (*migrations._STATEMENTS[2], "SELECT * FROM nowhere"))
     with pytest.raises(LedgerError, match="refused"):
-        Store.open(kind.settings)
+        Store(kind.settings)
     assert (_version(kind), _shape(kind)) == (1, before)
     monkeypatch.undo()
     kind.open().verify(DATASET)
@@ -180,7 +180,7 @@ def test_accounts_of_before_the_key_of_rows_are_found(kind: SqlKind, tmp_path: P
         for address, left in (("", 75), ("ada@example.org", 75)):
             who = Person(address=address, role="steward")
             owners = Owners(kind._stores[-1])
-            mine = PersonalLedger(ledger, owners, person=who, still=lambda who=who: who)  # type: ignore[misc]
+            mine = PersonalLedger.for_person(ledger, owners, person=who, still=lambda who=who: who)  # type: ignore[misc]
             curator = dp.Curator.open(table, schema, budget=budget, ledger=mine)
             assert curator.balance().left == left * 10**10
             assert curator.stored(dp.Histogram("age"), quarter)

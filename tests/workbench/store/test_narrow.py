@@ -45,7 +45,7 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
 @pytest.mark.parametrize("statement", FORBIDDEN)
 def test_one_table_and_no_writing(kind: SqlKind, statement: str) -> None:
     """A fault in what answers links could read the ledger, or write."""
-    store = Store.open(kind.settings)
+    store = Store(kind.settings)
     Shares(store)
     with pytest.raises(LedgerError), store.looking() as connection:
         connection.execute(sa.text(statement))
@@ -73,7 +73,7 @@ def test_a_user_who_may_not_make_roles(tmp_path: Path, caplog: pytest.LogCapture
             connection.exec_driver_sql(statement)
     try:
         plain = server.url.set(username=name, password="x").render_as_string(hide_password=False)
-        store = Store.open(Settings(data_dir=tmp_path, database_url=plain))
+        store = Store(Settings(data_dir=tmp_path, database_url=plain))
         shares = Shares(store)
         assert shares.open("x" * 43, None) is None
         assert "could not be made" in caplog.text

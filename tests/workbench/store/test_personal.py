@@ -49,7 +49,7 @@ class Server:
         self.roles: dict[str, Person] = {each.address: each for each in (ADA, BOB, ANN, ALONE)}
 
     def of(self, person: Person, visitor: str = "") -> PersonalLedger:
-        return PersonalLedger(
+        return PersonalLedger.for_person(
             self.ledger,
             self.owners,
             person=person,

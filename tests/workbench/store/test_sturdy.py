@@ -133,7 +133,7 @@ def test_a_spend_takes_the_same_work_at_any_length(tmp_path: Path) -> None:
         for length in (100, 400):
             while ledger._store.witness.last(DATASET)[0] < length:  # type: ignore[index]
                 ledger.note(DATASET, f"n{ledger._store.witness.last(DATASET)[0]}", {})  # type: ignore[index]
-            connection = ledger._store._connections._writer.raw_connection().driver_connection
+            connection = ledger._store._writer.raw_connection().driver_connection
             assert connection is not None
             steps = 0
 
@@ -142,7 +142,7 @@ def test_a_spend_takes_the_same_work_at_any_length(tmp_path: Path) -> None:
                 steps += 1
                 return 0
 
-            for each in (ledger._store._connections._writer, ledger._store._connections._reader):
+            for each in (ledger._store._writer, ledger._store._reader):
                 raw = each.raw_connection()
                 raw.driver_connection.set_progress_handler(step, 1)  # type: ignore[union-attr]
                 raw.close()
@@ -382,7 +382,7 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
     from workbench.store import connections
 
     monkeypatch.setattr(connections, "READ_TIMEOUT", 0.5)
-    store = Store.open(kind.settings)
+    store = Store(kind.settings)
     started = time.monotonic()
     with pytest.raises(LedgerError, match="cannot be reached"), store.reading() as connection:
         # without its own limit, as if the server had stopped

@@ -30,7 +30,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
             if not url:
                 pytest.skip("no PostgreSQL server in DATABASE_URL")
             kind = stack.enter_context(postgres_kind(tmp_path, url))
-        opened = Store.open(kind.settings)
+        opened = Store(kind.settings)
         yield opened
         opened.close()
 

@@ -65,25 +65,25 @@ class Odd(Histogram):
     def fit(self, measurer: Any, on_progress: Any) -> Any:
         found = super().fit(measurer, on_progress)
         if found[0][("age",)].values.any():  # not in the rehearsal, whose counts are 0
-            DEEDS[self.column_deed]()
+            ACTIONS[self.action]()
         return found
 
-    column_deed = "sleep"
+    action = "sleep"
 
 
 class Killed(Odd):
-    column_deed = "killed"
+    action = "killed"
 
 
 class Broken(Odd):
-    column_deed = "broken"
+    action = "broken"
 
 
 def _broken() -> None:
     raise KeyError("a secret value")
 
 
-DEEDS: dict[str, Callable[[], object]] = {
+ACTIONS: dict[str, Callable[[], object]] = {
     "sleep": lambda: time.sleep(60),
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "broken": _broken,
