@@ -127,7 +127,7 @@ class Conditioned(Model):
                 raise InfeasibleError(
                     "the model found only {found} such rows in {drawn} draws",
                     remedy="ask for fewer rows, or for less at once",
-                    batches=fitting,
+                    found=fitting,
                     drawn=drawn,
                 )
             codes = self.model.sample_codes(BATCH, rng)

@@ -185,13 +185,7 @@ class Release:
                     "the noise of this release is larger than its number of rows",
                     remedy="say how many rows to draw: sample(rows=...)",
                 )
-        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
-            raise ParameterError(
-                "rows ({rows}) must be a whole number from 0 to {max_rows}",
-                remedy="ask for fewer rows",
-                rows=rows,
-                max_rows=MAX_ROWS,
-            )
+        check_rows(rows)
         rng = np.random.default_rng(seed)
         codes = self.model.sample_codes(int(rows), rng)
         columns = {
@@ -303,6 +297,17 @@ class Release:
             model=load_model(fields["model"]),
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
+        )
+
+
+def check_rows(rows: object) -> None:
+    """Refuse a number of rows that cannot be drawn."""
+    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
+        raise ParameterError(
+            "rows ({rows}) must be a whole number from 0 to {max_rows}",
+            remedy="ask for fewer rows",
+            rows=rows,
+            max_rows=MAX_ROWS,
         )
 
 

@@ -7,7 +7,6 @@ every event in the order in which it was paid.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     at_least,
+    epsilon_within,
     laplace_scale,
     noise_of,
     noise_scale,
@@ -153,13 +153,7 @@ class Measurer:
             ],
         )
         return tuple(
-            Marginal(
-                clique=each.clique,
-                values=self._draw(each.values, scale).astype(np.float64),
-                variance=noise_variance(scale, self.loss),
-                noise=self.noise,
-            )
-            for each, scale in zip(self._exact(cliques), scales, strict=True)
+            self._noisy(each, scale) for each, scale in zip(self._exact(cliques), scales, strict=True)
         )
 
     def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
@@ -267,7 +261,7 @@ class Measurer:
         if self._texts is None:
             raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
         self.domain.size(column)  # refuses a column that is not in this view
-        epsilon = loss.epsilon if isinstance(loss, PureDP) else _epsilon_below(loss.rho)
+        epsilon = loss.epsilon if isinstance(loss, PureDP) else epsilon_within(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
         event = Event(
             mechanism="threshold",
@@ -304,13 +298,7 @@ class Measurer:
         reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._event(self._additive, (reads,), scale)])
-        exact = self._assigned(assign, cells, reads)
-        return Marginal(
-            clique=exact.clique,
-            values=self._draw(exact.values, scale).astype(np.float64),
-            variance=noise_variance(scale, self.loss),
-            noise=self.noise,
-        )
+        return self._noisy(self._assigned(assign, cells, reads), scale)
 
     @property
     def _additive(self) -> Mechanism:
@@ -365,6 +353,14 @@ class Measurer:
         self._purse.loss -= loss.amount
         self.events.extend(events)
 
+    def _noisy(self, counts: Counts, scale: float) -> Marginal:
+        return Marginal(
+            clique=counts.clique,
+            values=self._draw(counts.values, scale).astype(np.float64),
+            variance=noise_variance(scale, self.loss),
+            noise=self.noise,
+        )
+
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
         return draw(values, noise_scale=scale)
@@ -398,8 +394,3 @@ class Measurer:
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
     """Public numbers of rows in whole units of 1 / GRAIN, none beyond `limit` rows."""
     return np.rint(np.nan_to_num(np.clip(rows, -limit, limit)) * GRAIN).astype(np.int64)
-
-
-def _epsilon_below(rho: Fraction) -> Fraction:
-    """Return an epsilon with epsilon^2 / 2 <= rho, near the largest."""
-    return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

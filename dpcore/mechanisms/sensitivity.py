@@ -93,3 +93,8 @@ def at_least(number: Fraction) -> float:
     while Fraction(scale) < number:
         scale = math.nextafter(scale, math.inf)
     return scale
+
+
+def epsilon_within(rho: Fraction) -> Fraction:
+    """Return an epsilon with epsilon^2 / 2 <= rho, near the largest."""
+    return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.release import MAX_ROWS, Guarantee, Release
+from dpcore.release import MAX_ROWS, Guarantee, Release, check_rows
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.sampling import sample_cells
 from dpcore.tables.rows import PublicTable
@@ -82,13 +82,7 @@ class Pooled:
         Raises: ParameterError for a number of rows that cannot be drawn.
         """
         rows = min(round(self.total), MAX_ROWS) if rows is None else rows
-        if isinstance(rows, bool) or not 0 <= rows <= MAX_ROWS:
-            raise ParameterError(
-                "rows ({rows}) must be a whole number from 0 to {limit}",
-                remedy="ask for fewer rows",
-                rows=rows,
-                limit=MAX_ROWS,
-            )
+        check_rows(rows)
         rng = np.random.default_rng(seed)
         holder = sample_cells(np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng)
         shares = np.bincount(holder, minlength=len(self.releases))
@@ -108,11 +102,6 @@ class Pooled:
     @property
     def _rows(self) -> list[float]:
         return [max(release.model.total, 0.0) for release in self.releases]
-
-
-def pool(releases: Sequence[Release], *, people: People = "unknown") -> Pooled:
-    """Pool the releases of several owners. Raises: SchemaError when their schemas differ."""
-    return Pooled(releases=tuple(releases), people=people)
 
 
 def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
