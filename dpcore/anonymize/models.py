@@ -201,11 +201,7 @@ class RecursiveCL(SensitiveModel):
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found = classes.histogram(self.column)
-        falling = found.count[np.lexsort((-found.count, found.group))]
-        rank = np.arange(len(falling)) - np.repeat(found.starts, found.distinct[found.distinct > 0])
-        tail = found.summed(np.where(rank >= self.l - 1, falling, 0)).astype(np.int64)
-        largest = found.summed(np.where(rank == 0, falling, 0)).astype(np.int64)
+        largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
         return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
 
     def fewest(self, secret: SensitiveColumn) -> int:

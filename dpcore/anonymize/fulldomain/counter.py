@@ -18,8 +18,8 @@ from dpcore.anonymize.fulldomain.coded import CodedClasses
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import ValueCounts
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
+from dpcore.tables.value_counts import ValueCounts
 
 COMBINATIONS = 8
 """Numbers that may be counted for each tuple, twice as many where people are; more are sorted."""
