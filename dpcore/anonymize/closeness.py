@@ -48,14 +48,14 @@ class TCloseness(SensitiveModel):
         return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found, secret = classes.histogram(self.column), classes.secrets[self.column]
+        counts, secret = classes.histogram(self.column), classes.secrets[self.column]
         if self.distance == "equal":
-            moved, whole = found.moved(secret.counts), 2
+            moved, whole = counts.moved(secret.counts), 2
         elif self.distance == "ordered":
-            moved, whole = found.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
+            moved, whole = counts.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
         else:
-            moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
-        return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
+            moved, whole = _moved_in_tree(counts, secret), 2 * len(secret.parents)
+        return np.asarray(compared(moved, self.t, whole * counts.total * secret.counts.sum()) > 0)
 
     def _reach(self, secret: SensitiveColumn) -> float:
         """Return the share of people off their place at most, over all levels or ranks."""
@@ -104,13 +104,13 @@ class TCloseness(SensitiveModel):
         return np.asarray(np.maximum(whole - np.floor(most + ROUNDING), 0).astype(np.int64))
 
 
-def _moved_in_tree(found: ValueCounts, secret: SensitiveColumn) -> IntArray:
+def _moved_in_tree(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
-    flow, table = found.moved(secret.counts), secret.counts
-    group, code, count = found.group, found.value, found.count
+    flow, table = counts.moved(secret.counts), secret.counts
+    group, code, count = counts.group, counts.value, counts.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
-        coarser = ValueCounts(group=group, value=code, count=count, classes=found.classes)
+        coarser = ValueCounts(group=group, value=code, count=count, classes=counts.classes)
         flow = flow + coarser.moved(table)
     return flow
 

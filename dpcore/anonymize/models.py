@@ -165,12 +165,12 @@ class EntropyL(SensitiveModel):
         return f"entropy {self.l:g}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found = classes.histogram(self.column)
+        counts = classes.histogram(self.column)
         logs = classes.secrets[self.column].logs
-        weighted = found.summed(found.count * logs[found.count])
-        spread = found.total * (logs[found.total] - math.log(self.l))
-        too_few = found.distinct < math.ceil(self.l)
-        return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
+        weighted = counts.summed(counts.count * logs[counts.count])
+        spread = counts.total * (logs[counts.total] - math.log(self.l))
+        too_few = counts.distinct < math.ceil(self.l)
+        return np.asarray(((weighted > spread) | too_few) & (counts.distinct > 0))
 
     def fewest(self, secret: SensitiveColumn) -> int:
         return math.ceil(self.l)

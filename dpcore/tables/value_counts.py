@@ -52,8 +52,8 @@ class ValueCounts:
         rest = self.summed(np.where(rank >= l - 1, falling, 0)).astype(np.int64)
         return self.summed(np.where(rank == 0, falling, 0)).astype(np.int64), rest
 
-    # Distances of a class of n from a table of N are multiplied by n N, so that they are whole numbers: classes
-    # exactly at a threshold are common, and rounding must not decide them.
+    # Distances of a class of n from a table of N are multiplied by n N, so that they are whole numbers:
+    # classes are often exactly at a threshold, and rounding must not decide them.
 
     def moved(self, table: IntArray) -> IntArray:
         """(classes,) sum over the values of |N count in the class - n count in the table|.

@@ -88,8 +88,8 @@ class Counted(ClassesOfNode):
     def _each(self, view: int) -> FloatArray:
         """People of a view by number."""
         if view not in self._views:
-            found = np.bincount(self._index, self._coded.people(view), self._space)
-            figures = np.asarray(found, dtype=np.float64)
+            sums = np.bincount(self._index, self._coded.people(view), self._space)
+            figures = np.asarray(sums, dtype=np.float64)
             keys, counts = self._coded.corrections(view, self.node)
             np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
             self._views[view] = figures

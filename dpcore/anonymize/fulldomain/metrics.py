@@ -237,5 +237,5 @@ class AverageClassSize(ClassSizeMetric):
 def _most_classes(table: Tuples) -> FloatArray:
     """Classes of every node, at most: combinations of labels, or rows; a little more, for rounding."""
     labels = [np.array([np.log(len(each)) for each in levels]) for levels in table.leaves]
-    found = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
-    return np.minimum(found, table.rows)
+    combinations = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
+    return np.minimum(combinations, table.rows)
