@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +118,7 @@ class _Mixer:
     def __init__(self, folder: Path, number: int, files: ExitStack) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._files = [files.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(number)]
+        self._files = [_nameless(folder, files) for _ in range(number)]
         self._writers: list[Any] = []
         self._schema: Any = None
 
@@ -155,6 +155,10 @@ class _Mixer:
             pq.write_table(shuffled, self._folder / _name(number))
             rows += len(table)
         return rows
+
+
+def _nameless(folder: Path, files: ExitStack) -> IO[bytes]:
+    return files.enter_context(tempfile.TemporaryFile(dir=folder))
 
 
 def _shuffled(rows: int) -> npt.NDArray[np.int64]:
