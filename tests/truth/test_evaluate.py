@@ -68,6 +68,7 @@ class Truth:
         if odd.id is not None:
             sizes = odd.frame.groupby(odd.id).size().clip(upper=odd.cap)
             assert whole.groupby(odd.id).size().equals(sizes)
+        self.counted = whole
         drawn = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
         self.drawn_rows = drawn
         self.names = list(release.schema.domain.names)
