@@ -46,7 +46,7 @@ Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 
 
-class CountsOf(Protocol):
+class CliqueCounts(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
@@ -81,7 +81,7 @@ class Measurer:
 
     def __init__(
         self,
-        counts: CountsOf,
+        counts: CliqueCounts,
         *,
         domain: Domain,
         loss: Loss,
