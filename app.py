@@ -14,7 +14,7 @@ FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pag
 
 
 def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
-    """A page of the navigation; analysts see the few that open no data and spend nothing."""
+    """Return a page of the navigation. Analysts see the few that open no data and spend nothing."""
     shown = who.role == "steward" or path in FOR_ANALYSTS
     options |= {"title": title, "icon": icon, "visibility": "visible" if shown else "hidden"}
     return st.Page(path, **options)

@@ -16,7 +16,7 @@ curator = widgets.need_curator(
         "looks like at least k - 1 others. You see what each k costs before you choose."
     )
 )
-held = session.session()
+tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
     state.state(curator).take_columns(note.known, note.secret)
@@ -39,10 +39,10 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded
     if plan is None:
-        asked = demands_form.ask(curator, current)
+        wanted = demands_form.ask(curator, current)
         method = ask_method()
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, asked, method=method)
+            plan = plans.plan_of(curator, current, wanted, method=method)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)
@@ -59,11 +59,11 @@ with right:
     if plan is not None:
         view.frontier(curator, current, plan)
 widgets.show_notice("anonymize")
-if held.anonymized is not None:
+if tab.anonymized is not None:
     if plan is not None and (current.made_by is None or current.made_by.to_json() != plan.to_json()):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.made(curator, current, held.anonymized)
-    list_view.show(curator, held.anonymized)
+    view.show_result(curator, current, tab.anonymized)
+    list_view.show(curator, tab.anonymized)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

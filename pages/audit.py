@@ -6,9 +6,9 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.audit import document, findings, person_view, rows_view, view
 from workbench.ui import file_view, widgets
+from workbench.ui.attacker_view import known_people
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.known_view import known_people
 from workbench.ui.language import _
 
 st.title(_("Is this anonymous?"))
@@ -24,8 +24,8 @@ roles = {each.column: each for each in findings.roles(curator)}
 def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
-    chosen = findings.KNOWN.value()
-    known = proposed if chosen is None else chosen
+    choice = findings.KNOWN.value()
+    known = proposed if choice is None else choice
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
@@ -60,7 +60,7 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
     with st.spinner(_("Counting who is unique"), show_time=True):
-        found = findings.report(
+        report = findings.report(
             curator,
             columns,
             sensitive,
@@ -71,7 +71,7 @@ try:
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
-view.verdict(found, columns)
+view.verdict(report, columns)
 with st.container(horizontal=True):
     if session.session().draft is not None:
         st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
@@ -80,10 +80,10 @@ with st.container(horizontal=True):
         st.switch_page("pages/anonymize.py")
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.to_html(curator, found, columns, listed),
+        lambda: document.to_html(curator, report, columns, listed),
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )
 person_view.one_person(curator, columns, sensitive)
 rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
-view.details(found, columns, listed)
+view.details(report, columns, listed)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.errors import RowsError
-from workbench import session
 from workbench.evaluate import (
     asked_view,
     beside_view,
@@ -27,7 +26,6 @@ curator = widgets.need_curator(
         "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
     )
 )
-held = session.session()
 
 
 def _file(name: str, candidate: Candidate) -> str:
@@ -40,30 +38,30 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        found = comparing.report(curator, candidate)
+        report = comparing.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.counted(curator, candidate)
         view.ranges(curator, candidate)
         return
-    judged = view.judged(curator, candidate, found)
-    view.overview(curator, candidate, found, judged)
+    judged = view.judged(curator, candidate, report)
+    view.overview(curator, candidate, report, judged)
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.html(curator, found, judged),
+        lambda: document.html(curator, report, judged),
         _file(curator.name, candidate),
         icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
         _("Pairs"): view.pairs,
-        _("Questions"): lambda curator, candidate, found: view.ranges(curator, candidate),
+        _("Questions"): lambda curator, candidate, report: view.ranges(curator, candidate),
         _("Side by side"): beside_view.beside,
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }
     tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
-    tabs[tab](curator, candidate, found)
+    tabs[tab](curator, candidate, report)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
             asked_view.share(curator, candidate.release)

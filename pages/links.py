@@ -15,7 +15,6 @@ data_set = widgets.need_data_set(
         "on one page: without an account, and without access to the rows."
     )
 )
-held = session.session()
 if not links_work.is_set():
     st.info(_("Links need the server: this app was started without the part that answers them."))
 widgets.show_notice("links")
@@ -23,12 +22,12 @@ if (made := session.own(link_form.LinksState).made) is not None:
     links_view.made(*made)
 with widgets.errors_shown():
     mine = session.ledger().is_mine(data_set.id)
-    chosen = link_form.choose(data_set) if mine else None
-    if chosen is not None:
+    content = link_form.choose(data_set) if mine else None
+    if content is not None:
         left, right = st.columns([2, 3], gap="large")
         with left:
-            draft = link_form.ask(chosen)
-            link_form.make(data_set, chosen, draft)
+            draft = link_form.ask(content)
+            link_form.make(data_set, content, draft)
         with right:
-            links_view.preview(chosen, draft)
+            links_view.preview(content, draft)
     links_view.listed(data_set, mine=mine)

@@ -8,9 +8,9 @@ from workbench.synthesize import form, preview_view, runs, view
 from workbench.ui import data_sets_view, epsilon_view, widgets
 from workbench.ui.language import _
 
-held = session.session()
+tab = session.session()
 runs.take_note()
-if held.shown is None:
+if tab.shown is None:
     st.title(_("Release something"))
 data_set = widgets.need_data_set(
     _(
@@ -41,12 +41,12 @@ def plan(curator: Curator) -> None:
                 preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key))
 
 
-if held.running is not None and held.shown is None:
+if tab.running is not None and tab.shown is None:
     view.follow_run()
-elif held.shown is not None:
-    view.show(data_set, held.shown)
-elif held.curator is not None:
-    plan(held.curator)
+elif tab.shown is not None:
+    view.show(data_set, tab.shown)
+elif tab.curator is not None:
+    plan(tab.curator)
 else:
     data_sets_view.bring_rows(data_set)
 view.earlier(data_set)

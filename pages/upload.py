@@ -10,19 +10,19 @@ from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening, reading, source_view, unit_view, ways_view
 
-held = session.session()
+tab = session.session()
 
 
 def choose_table() -> None:
-    if held.data_set is not None:
+    if tab.data_set is not None:
         st.button(
-            _("Back to {name}").format(name=plain(held.data_set.name)),
+            _("Back to {name}").format(name=plain(tab.data_set.name)),
             icon=":material/arrow_back:",
             on_click=opening.choose_table,
             args=(False,),
         )
-    if held.declaring is not None and held.data_set is not None:
-        st.title(_("Declare {name} anew").format(name=plain(held.data_set.name)))
+    if tab.declaring is not None and tab.data_set is not None:
+        st.title(_("Declare {name} anew").format(name=plain(tab.data_set.name)))
         st.write(_("Bring its file: what was declared is filled in, and can be changed."))
     else:
         st.title(_("Share something from a table of personal data"))
@@ -60,7 +60,7 @@ def choose_table() -> None:
             "while this tab is open, and may stay a while after. This program writes neither to disk."
         )
     )
-    if held.declaring is None:
+    if tab.declaring is None:
         data_sets_view.my_data_sets()
 
 
@@ -94,26 +94,26 @@ def describe(draft: Draft) -> None:
 steward = person.is_steward()
 if steward:
     opening.take_wanted_sample()
-notice = held.notices.get(opening.NOTICE)
+notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
-if held.draft is not None:
-    describe(held.draft)
-    unit = unit_view.ask_unit(held.draft)
-    schema = form.ask_schema(held.draft, unit) if unit else None
-    budget = form.ask_budget(held.draft) if unit else None
+if tab.draft is not None:
+    describe(tab.draft)
+    unit = unit_view.ask_unit(tab.draft)
+    schema = form.ask_schema(tab.draft, unit) if unit else None
+    budget = form.ask_budget(tab.draft) if unit else None
     ready = schema is not None and budget is not None
     st.button(
         _("Open the data set"),
         type="primary",
         disabled=not ready,
         on_click=opening.open_draft,
-        args=(held.draft, schema, budget),
+        args=(tab.draft, schema, budget),
     )
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
-elif held.data_set is not None and not held.choosing and notice is None:
-    ways_view.show(held.data_set, steward=steward)
+elif tab.data_set is not None and not tab.choosing and notice is None:
+    ways_view.show(tab.data_set, steward=steward)
 elif steward:
     choose_table()
 else:

@@ -1,4 +1,4 @@
-"""The page behind a link: one release, its files, and answers to questions about it.
+"""Page behind a link, with the files of one release and answers to questions about it.
 
 Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
 database. Nothing here sees a row or a line of the ledger: what it reads was released before.
@@ -43,7 +43,7 @@ LINK_HEADERS = HEADERS | {
 
 
 class Kept:
-    """The pages and files that were asked for last, up to a number and a size."""
+    """Cache of the pages and files that were requested last, up to a number and a size."""
 
     def __init__(self, most: int, size: int) -> None:
         self._most, self._size = most, size
@@ -51,21 +51,21 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[str, ...], make: Callable[[], Made], size: Callable[[Made], int]) -> Made:
-        """What is kept under the key, made now where it is not there."""
+        """Return the value of a key, made now where it is not in the cache."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key][0]  # type: ignore[return-value]
-        made = make()
+        value = make()
         with self._lock:
-            self._held[key] = (made, size(made))
+            self._held[key] = (value, size(value))
             while len(self._held) > self._most or sum(each[1] for each in self._held.values()) > self._size:
                 self._held.popitem(last=False)
-        return made
+        return value
 
 
 class Links:
-    """What the routes answer with; it holds what was made for links that work."""
+    """Answers to requests, with caches of pages and files of links that work."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
@@ -74,7 +74,7 @@ class Links:
         self._heavy = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
-        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError.
+        """Return the page of a link, with a question's answer, or one of its files. Raises: LedgerError.
 
         Args: address: of whoever signed in.
         """
@@ -111,7 +111,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """What stands behind a link, ready to answer.
+    """A shared result, ready to answer.
 
     Attributes:
         questions: from the end of an address to the form with its answer.
@@ -152,9 +152,10 @@ def opened(shown: SharedPage) -> Opened:
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
-    """The route of all links; from now on they work.
+    """Return the route of all links; from now on they work.
 
     Args:
+        shares: those of the server.
         per_minute: pages, answers and files that one address may ask for.
     """
     links, limiter = Links(shares), Limiter(per_minute)
@@ -170,7 +171,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
 @functools.cache
 def gone_page() -> str:
-    """The page of every link that does not work, whatever the reason."""
+    """Return the page of every link that does not work, whatever the reason."""
     return _notice(
         _("This link does not work"),
         _(
@@ -182,7 +183,7 @@ def gone_page() -> str:
 
 
 def busy_page() -> str:
-    """The page of a link that cannot be looked up just now."""
+    """Return the page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
         _("The server is too busy, or cannot look anything up just now. The link stays as it is."),
@@ -190,7 +191,7 @@ def busy_page() -> str:
 
 
 def large_page() -> str:
-    """The page of a file that is too large."""
+    """Return the page of a file that is too large."""
     return _notice(
         _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )

@@ -27,6 +27,24 @@ LAST = "\U0010ffff"
 def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
     """Return the table that may be published, as `Anonymization.frame`.
 
+    >>> from dpcore.anonymize import KAnonymity, cut, intervals
+    >>> people = pd.DataFrame({"zip": ["2-1", "2-1", "2-7", "3-1"], "age": [41, 44, 43, 58]})
+    >>> plan = Plan(
+    ...     roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
+    ...     hierarchies={"zip": cut(["2-1", "2-7", "3-1"], "-"), "age": intervals([41, 43, 44, 58], [10])},
+    ...     models=(KAnonymity(k=2),),
+    ...     limit=0.25,  # of the rows may be suppressed
+    ... )
+    >>> print(apply(people, plan))
+      zip    age
+    0   2  40-49
+    1   2  40-49
+    2   2  40-49
+
+    Args:
+        frame: the table; under a research subset, the population.
+        plan: with a role for every column.
+        on_progress: gets the stage of a search and the share done; what it raises ends it.
     Raises: as `anonymized`.
     """
     return anonymized(frame, plan, on_progress).frame
@@ -47,6 +65,8 @@ def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
     """Carry out a plan.
 
     Args:
+        frame: the table; under a research subset, the population.
+        plan: with a role for every column.
         on_progress: gets the stage of a search and the share done; what it raises ends it.
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.

@@ -29,9 +29,9 @@ class Choices:
     limit: float = 0.0
     """Share of the published people who may have a suppressed row."""
     metric: Metric = field(default_factory=InformationLoss)
-    """What full-domain search minimizes."""
+    """The measure that full-domain search minimizes."""
     suppressed: Suppressed = "checked"
-    """What becomes of suppressed rows. checked: they are published as one class if it meets every model, else
+    """Use of suppressed rows. checked: they are published as one class if it meets every model, else
     left out. dropped: left out. blanked: published without their sensitive values. kept: published with them,
     however few they are (as ARX does)."""
     person: str | None = None

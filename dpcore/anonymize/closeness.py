@@ -25,8 +25,7 @@ Distance = Literal["equal", "hierarchical", "ordered"]
 
 @dataclass(frozen=True, kw_only=True)
 class TCloseness(SensitiveModel):
-    """The sensitive values of every class are within t of those of the whole table, in earth mover's
-    distance.
+    """A bound t on the earth mover's distance of each class's sensitive values from those of the table.
 
     `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart
     as the level at which they meet, over the height. `ordered`: as far as their ranks, over the number of
@@ -58,7 +57,7 @@ class TCloseness(SensitiveModel):
         return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
 
     def _reach(self, secret: SensitiveColumn) -> float:
-        """The share of people off their place at most, over all levels: each moves a level, or a rank."""
+        """Return the share of people off their place at most, over all levels or ranks."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
         return self.t * steps[self.distance]
@@ -75,10 +74,10 @@ class TCloseness(SensitiveModel):
         return MOST_TRIED
 
     def lost(self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts) -> IntArray:
-        """(classes,) people of the marked classes whom no finer ones can keep, at least; who holds several
-        values counts for each.
+        """(classes,) people of the marked classes whom no finer ones can keep, at least.
 
-        Those of a class that are kept, in whatever parts, are within t together. So many m, of whom at most c
+        A person of several values counts for each. Those of a class that are kept, in whatever parts, are
+        within t together. So many m, of whom at most c
         hold a value, can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of
         the hierarchy.
 
@@ -158,7 +157,7 @@ def _summed(found: ValueCounts, figures: IntArray) -> IntArray:
 
 
 def _coarser(group: IntArray, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The pairs of class and label with their counts added up."""
+    """Return the pairs of class and label with their counts added up."""
     cells = group * (int(code.max(initial=0)) + 1) + code
     if (cells[1:] < cells[:-1]).any():
         order = cells.argsort(kind="stable")

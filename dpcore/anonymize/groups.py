@@ -1,4 +1,4 @@
-"""What a privacy model may see of classes: their people, and how many of them hold each sensitive value."""
+"""The people of classes, and how many of them hold each sensitive value, as privacy models see them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ class SensitiveColumn:
 
     @cached_property
     def logs(self) -> FloatArray:
-        """Natural logarithms of 1, 2, ... up to the sum of the counts, the same on every processor; 0 for
-        0."""
+        """Natural logarithms of 0, 1, 2, ... up to the sum of the counts, with 0 for 0.
+
+        They are the same on every processor.
+        """
         return np.array([0.0, *map(math.log, range(1, int(self.counts.sum()) + 1))])
 
     @cached_property
@@ -75,7 +77,7 @@ class ValueCounts:
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each class that has a pair starts."""
+        """The place at which each class that has a pair starts."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     @cached_property
@@ -94,7 +96,7 @@ class ValueCounts:
 
 
 class ClassStatistics(Protocol):
-    """What a model may look at: one entry per class."""
+    """The figures that a model may look at, one entry per class."""
 
     @property
     def secrets(self) -> Mapping[str, SensitiveColumn]:
@@ -109,7 +111,7 @@ class ClassStatistics(Protocol):
         """People of the whole table."""
 
     def histogram(self, column: str) -> ValueCounts:
-        """Published people by value of a sensitive column."""
+        """Return published people by value of a sensitive column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +173,7 @@ class Rows:
         return taken if self.person is not None else replace(taken, weights=weights)
 
     def taken(self, rows: IntArray) -> Rows:
-        """Some of the rows."""
+        """Return some of the rows."""
         return replace(
             self,
             number=len(rows),
@@ -186,11 +188,14 @@ class Rows:
         return figures if self.place is None else figures[self.place]
 
     def groups(self, classes: IntArray) -> Groups:
-        """The rows in these classes."""
+        """Return the rows in these classes."""
         return Groups(rows=self, classes=classes)
 
     def together(self, marked: BoolArray) -> Groups:
-        """The marked rows in one class. Args: marked: (rows or tuples of the table,)."""
+        """Return the marked rows in one class.
+
+        Args: marked: (rows or tuples of the table,).
+        """
         places = self.spread(marked).nonzero()[0]
         return self.taken(places).groups(np.zeros_like(places))
 
@@ -246,9 +251,14 @@ def secret_of(
     weights: IntArray | None = None,
     held: Held | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
-    """A sensitive column, counted over the published rows, and (rows,) the number of each row's value.
+    """Count a sensitive column over the published rows; with (rows,) the number of each row's value.
 
     Args:
+        frame: the table, or its distinct tuples.
+        name: of the column.
+        hierarchy: of the column, if it has one.
+        person: (rows,) number of the person; None where every row is one.
+        published: the places of the rows that are counted.
         weights: (rows,) people that each row stands for, where it stands for several.
         held: who they are, where people hold several rows.
     """

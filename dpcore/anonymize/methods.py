@@ -40,6 +40,7 @@ class Method(Registered, ABC):
         """Recode the published rows of a table.
 
         Args:
+            inputs: the table and the plan.
             on_progress: gets the stage of what takes long and the share done; what it raises ends it.
         Raises: InfeasibleError when the models cannot be met, ParameterError for a model that the method does
             not check.

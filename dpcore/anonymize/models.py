@@ -147,12 +147,11 @@ class DistinctL(SensitiveModel):
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyL(SensitiveModel):
-    """The Shannon entropy of the sensitive values in every class is at least ln l (Machanavajjhala et al.,
-    2007).
+    """The Shannon entropy of the sensitive values in every class is at least ln l.
 
-    In the form sum r ln r <= n (ln n - ln l), compared without a tolerance: classes exactly at the threshold
-    are common, and this is how ARX decides them. Rounding closes a third of those; it lets none pass that is
-    below. A class also needs ceil(l) distinct values.
+    Source: Machanavajjhala et al. (2007), in the form sum r ln r <= n (ln n - ln l), compared without a
+    tolerance: classes exactly at the threshold are common, and this is how ARX decides them. Rounding closes
+    a third of those; it lets none pass that is below. A class also needs ceil(l) distinct values.
     """
 
     kind = "entropy l-diversity"
@@ -218,7 +217,7 @@ class RecursiveCL(SensitiveModel):
 
 
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
-    """Which classes violate at least one of the models; boolean, one per class.
+    """(classes,) flags of the classes that violate at least one of the models.
 
     Where one without a published person does (under delta-presence), no suppression can mend the node.
     """

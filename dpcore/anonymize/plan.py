@@ -20,7 +20,19 @@ from dpcore.errors import HierarchyError, ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Choices):
-    """What to do with a table.
+    """A plan for a table.
+
+    >>> from dpcore.anonymize import KAnonymity, suggest_hierarchy
+    >>> import pandas as pd
+    >>> plan = Plan(
+    ...     roles={"age": "quasi-identifier", "name": "identifier"},
+    ...     hierarchies={"age": suggest_hierarchy(pd.Series(range(100), name="age"))},
+    ...     models=(KAnonymity(k=5),),
+    ... )
+    >>> plan.quasi_identifiers, plan.method.kind, str(plan.models[0])
+    (('age',), 'full-domain', '5-anonymity')
+    >>> Plan.from_json(plan.to_json()) == plan
+    True
 
     Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
         HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role, a limit
@@ -43,7 +55,7 @@ class Plan(Choices):
                 )
 
     def to_json(self) -> str:
-        """The plan as JSON; `from_json` reads it back."""
+        """Write the plan as JSON; `from_json` reads it back."""
         return json.dumps(
             {
                 "roles": dict(self.roles),

@@ -11,7 +11,7 @@ from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 EXCEPT = ", but for"
 EARLIER = ", against the table before rows or values were left out"
-"""How a text goes on where a model does not hold for all that leaves, or not by what leaves alone."""
+"""The end of a text where a model does not hold for all that leaves, or not by what leaves alone."""
 
 
 def promised(inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: BoolArray) -> tuple[str, ...]:
@@ -22,6 +22,7 @@ def promised(inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: Bo
     some rows or values has another distribution.
 
     Args:
+        inputs: the table and the plan.
         classes: (published rows,) class of each, by what it prints.
         hidden: (published rows,) whether it prints nothing but `*`.
         leaves: (published rows,) whether it is in the table that leaves.

@@ -1,4 +1,4 @@
-"""What a recoded table loses, by the same figures for every method.
+"""The losses of a recoded table, by the same figures for every method.
 
 Each row prints a label that may stand for several values; all figures follow from how many those are.
 """

@@ -1,4 +1,4 @@
-"""What a method publishes: one label per class and column, and the values each label may stand for.
+"""The labels that a method publishes, one per class and column, and the values each may stand for.
 
 Full-domain generalization, local recoding, Mondrian and microaggregation all end here, which is what lets one
 function measure them all on one scale.
@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import SchemaError
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
 
@@ -68,7 +67,7 @@ class Recoded:
         return np.bincount(self.classes)
 
     def mean(self, figures: FloatArray) -> float:
-        """The mean over the rows of a figure per class."""
+        """Return the mean over the rows of a figure per class."""
         return float(figures @ self.sizes / len(self.classes))
 
     @property
@@ -77,8 +76,7 @@ class Recoded:
         return float(np.mean([self.mean(column.ncp[column.label]) for column in self.columns]))
 
     def frame(self, original: pd.DataFrame) -> pd.DataFrame:
-        """The original with its recoded columns replaced by what is published; other columns stay as they
-        are."""
+        """Replace the recoded columns of the original by what is published; others stay as they are."""
         printed = {column.name: column.text[column.label[self.classes]] for column in self.columns}
         return original.assign(**pd.DataFrame(printed, index=original.index).infer_objects())
 
@@ -86,15 +84,12 @@ class Recoded:
 def leaf_codes(
     frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[dict[str, Hierarchy], dict[str, IntArray]]:
-    """The hierarchies with leaves for missing and suppressed cells, and each row's leaf; columns sorted by
-    name.
+    """Return the hierarchies with leaves for missing and suppressed cells, and each row's leaf, by name.
 
-    Raises: SchemaError for an unknown column or no rows; HierarchyError for a value without a path.
+    Raises: HierarchyError for a value without a path.
     """
     covering, leaf = {}, {}
     for name in sorted(hierarchies):
-        if name not in frame.columns:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
         covering[name], leaf[name] = hierarchies[name].read(frame[name])
     return covering, leaf
 
@@ -105,7 +100,8 @@ def recode(
     """Publish hierarchy labels: class c prints its label at level levels[c, q] in the q-th column.
 
     Args:
-        hierarchies, leaf: as from `leaf_codes`; the rows of a class share their labels at the class's levels.
+        hierarchies: as from `leaf_codes`.
+        leaf: as from `leaf_codes`; the rows of a class share their labels at the class's levels.
         classes: (rows,) class of each row.
         levels: (classes, columns); one level above the hierarchy's last prints `*`, whatever its top label
             is.

@@ -31,7 +31,7 @@ _TUPLES_AT_ONCE = 131_072
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recoding:
-    """What becomes of any row of one table: a function of the row alone. Private, as the plan is.
+    """The recoding of any row of one table, by that row alone. Private, as the plan is.
 
     Attributes:
         plan: with its levels filled in.
@@ -51,6 +51,7 @@ class Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
+            plan: by a method that searches.
             distinct: of the whole table, as `levels.distinct_of` asks for it.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
@@ -79,7 +80,7 @@ class Recoding:
         return replace(recoding, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """What is published of some rows. Raises: SchemaError when the roles do not fit them.
+        """Recode some rows, as they are published. Raises: SchemaError when the roles do not fit them.
 
         Where people are counted, a column WHOSE comes with it, which a `Tally` takes away.
         """
@@ -91,7 +92,7 @@ class Recoding:
         return published
 
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The same of some columns, those that a search looks at among them; the index stays."""
+        """Recode some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
         subset = subset_of(rows, plan)
         shown = rows if subset is None else rows[subset]
@@ -111,13 +112,13 @@ class Recoding:
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
     def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
-        """What is printed of each quasi-identifier."""
+        """Print the labels of each quasi-identifier."""
         leaves = self._table.placed(rows)
         suppressed = suppressed_rows(leaves, self._table, self._shown)
         return {name: self._labels(name, leaf, suppressed) for name, leaf in leaves.items()}
 
     def _labels(self, name: str, leaf: IntArray, suppressed: BoolArray) -> pd.Categorical:
-        """The same of one of them."""
+        """Print the labels of one of them."""
         place = self._table.names.index(name)
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
@@ -157,7 +158,10 @@ class Tally:
         self._lock = threading.Lock()
 
     def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:
-        """The same, once rows are counted, from any thread. It raises ReadError where some are too many."""
+        """Return a callback that counts rows, from any thread, before `take` gets them.
+
+        It raises ReadError where some are too many.
+        """
 
         def counted(published: pd.DataFrame) -> None:
             whose = published.pop(WHOSE).to_numpy() if WHOSE in published else None
@@ -182,7 +186,7 @@ class Tally:
 
 
 def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
-    """Which rows print nothing but `*`."""
+    """(rows,) flags of the rows that print nothing but `*`."""
     return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 
 

@@ -1,4 +1,4 @@
-"""What is exactly at a threshold, which is common: what floats cannot tell apart is decided exactly."""
+"""Exact decisions at a threshold, which is often met exactly, where floats are too close."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from dpcore.tables.classes import IntArray
 
 NEAR = 1e-9
-"""Figures that are apart by a larger share of them are told apart by floats."""
+"""Figures that differ by a larger share of them are compared as floats."""
 DENOMINATOR = 10**9
 """Of the fraction that a float stands for: 1.1 is eleven tenths, as it was written."""
 
 
 def written(number: float) -> Fraction:
-    """The fraction that a float was written as."""
+    """Return the fraction that a float was written as."""
     return Fraction(number).limit_denominator(DENOMINATOR)
 
 
 def most_within(limit: float, people: int) -> int:
-    """The most of so many people who are within a share of them: 29 of 100 are .29, whatever floats say."""
+    """Return the most of so many people who are within a share of them, exactly: 29 of 100 for .29."""
     return math.floor(written(limit) * people)
 
 
 def least_limit(some: int, people: int) -> float:
-    """The least tenth of a percent of so many people that some of them are within."""
+    """Return the least tenth of a percent of so many people that some of them are within."""
     return -(-1000 * some // people) / 1000
 
 

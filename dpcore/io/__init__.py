@@ -1,7 +1,7 @@
 """Files in, and public tables out: bytes on both sides, no paths."""
 
 from dpcore.io.checks import Limits, check_size
-from dpcore.io.export import to_csv, to_json_bytes, to_parquet
+from dpcore.io.export import to_csv, to_parquet
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.read import ReadResult, read_table
 
@@ -13,6 +13,5 @@ __all__ = [
     "check_size",
     "read_table",
     "to_csv",
-    "to_json_bytes",
     "to_parquet",
 ]

@@ -1,4 +1,4 @@
-"""What every reader refuses, whatever the format: too much, and names that are no names."""
+"""Limits of size, and checks of names, that every reader shares."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
 
 
 def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], list[str]]:
-    """The names of the columns, and notes on names that had to be made up.
+    """Return the names of the columns, and notes on names that had to be made up.
 
     Blanks around a name are cut off and an empty name becomes column_N. All else is kept as it is, markup
     and formulas included: harmless as data, and whoever shows or writes them escapes them.
@@ -123,5 +123,5 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
 
 
 def shown(name: str) -> str:
-    """A column's name as messages quote it: on one line, and at most 60 characters of it."""
+    """Quote a column's name for messages: on one line, and at most 60 characters of it."""
     return repr(name if len(name) <= 60 else name[:59] + "…")

@@ -32,9 +32,9 @@ _SAMPLE = 100_000
 
 
 def recognize(data: bytes) -> str | None:
-    """What the bytes look like ("a zip archive"), or None when they may be text.
+    """Name what the bytes look like ("a zip archive"), or None when they may be text.
 
-    Parquet is told apart by its mark at both ends.
+    Parquet is recognized by its mark at both ends.
     """
     if is_parquet(data):
         return "a Parquet file"
@@ -49,7 +49,7 @@ def is_parquet(data: bytes) -> bool:
 
 
 def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """The text and the name of its encoding; `encoding`, if given, is the only one tried.
+    """Decode text, and name its encoding; `encoding`, if given, is the only one tried.
 
     Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes, GB18030 if most of
     its characters are everyday Chinese, Windows-1252 if accented letters stand alone among plain ones, and

@@ -7,7 +7,6 @@ cells and in the header. Parquet is not opened by spreadsheets that way and keep
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,14 +43,6 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
     out = io.BytesIO()
     pq.write_table(arrow, out)
     return out.getvalue()
-
-
-def to_json_bytes(content: Mapping[str, Any]) -> bytes:
-    """Indented UTF-8 JSON, for guarantees and plans.
-
-    Raises: ValueError for numbers that JSON does not have (NaN, infinity); TypeError for tables and arrays.
-    """
-    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode("utf-8")
 
 
 def _public(table: PublicTable) -> pd.DataFrame:

@@ -71,7 +71,10 @@ def write_drawn(
     """Draw so many rows of a release into a folder, some at a time. Free.
 
     Args:
-        on_rows: told how many are drawn; what it raises ends it, and nothing is left behind.
+        release: with a model.
+        rows: to be drawn.
+        folder: a new one.
+        on_rows: gets the number of rows drawn; what it raises ends it, and nothing is left behind.
         unfinished: as in `write_folder`.
     Raises: as `write_folder`.
     """
@@ -97,6 +100,8 @@ def write_mixed(
     way the rows lie in files without names, in the order in which they came; those end with the process.
 
     Args:
+        folder: a new one.
+        metadata: for the footer of each file.
         hand_over: calls what it is given with some rows at a time, perhaps from several threads.
         rows: how many they are, about.
     Raises: as `write_folder`; what `hand_over` raises.
@@ -157,7 +162,7 @@ def _nameless(folder: Path, files: ExitStack) -> IO[bytes]:
 
 
 def _shuffled(rows: int) -> npt.NDArray[np.int64]:
-    """The places of rows in an order by chance."""
+    """Draw an order of rows."""
     return np.argsort(np.frombuffer(os.urandom(8 * rows), dtype=np.uint64))
 
 
@@ -173,7 +178,7 @@ def _name(number: int) -> str:
 
 
 def unfinished_name(folder: Path) -> Path:
-    """A new name for a folder until it is complete."""
+    """Return a new name for a folder until it is complete."""
     return folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.unfinished")
 
 
@@ -184,7 +189,7 @@ def discard(unfinished: Path) -> None:
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """A folder that gets its name once all is in it and on the disk; only what it made is removed."""
+    """Make a folder that gets its name once all is in it and on the disk; else it is removed."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.io.locales import Reading, as_dates, as_numbers, is_date, is_number
+from dpcore.io.locales import NumbersOrDates, as_dates, as_numbers, is_date, is_number
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
 from dpcore.schema.detector import may_be_id
 from dpcore.schema.suggest import MOST
@@ -56,7 +56,7 @@ class _Texts:
         return self._distinct
 
     def look(self, fits: Callable[[str], bool] = bool) -> list[str]:
-        """Some of them that fit, if half of some do; else none."""
+        """Return some of them that fit, if half of some do; else none."""
         few = self.arrow.slice(0, 4 * _LOOK).to_pylist()
         some = [text for text in few if not means_missing(text)][:_LOOK]
         fitting = [text for text in some if fits(text)]
@@ -80,7 +80,7 @@ class _Texts:
         matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
         return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
 
-    def replaced(self, texts: list[str], reading: Reading) -> bool:
+    def replaced(self, texts: list[str], reading: NumbersOrDates) -> bool:
         """Take the reading for these texts; marks for missing and what did not fit stay.
 
         False, and nothing is taken, where a text would become one that is there: one id of two.
@@ -97,7 +97,7 @@ class _Texts:
         return True
 
     def values(self, *, may_be_id: bool) -> Any:
-        """An Arrow column: whole numbers, numbers or texts."""
+        """Return an Arrow column: whole numbers, numbers or texts."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -131,12 +131,12 @@ def type_columns(
     columns: Sequence[Any],
     separator: str | None,
     options: ReadOptions,
-    told: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> Typed:
     """Numbers where every text is one, ISO texts where every text is a date, texts elsewhere.
 
     The sign before the decimals is that of the options, or what some column leaves no doubt about, or a comma
-    where semicolons part the cells. `told` hears the share of the work that is done.
+    where semicolons part the cells. `on_share` gets the share of the work that is done.
     """
     import pyarrow as pa
 
@@ -162,7 +162,7 @@ def type_columns(
             understood.append(_understood(name, "date", fitting, reading))
     values = []
     for place, (name, column) in enumerate(texts.items()):
-        told((1 + place / len(texts)) / 2)
+        on_share((1 + place / len(texts)) / 2)
         values.append(column.values(may_be_id=may_be_id(name)))
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
@@ -194,8 +194,8 @@ def _has_point(column: _Texts) -> bool:
     return any("." in text for text in column.look())
 
 
-def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> tuple[list[str], Reading | None]:
-    """The numbers of a column, and how they are to be rewritten; None where they are plain, or not most."""
+def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> tuple[list[str], NumbersOrDates | None]:
+    """Find the numbers of a column, and their rewriting; None where they are plain, or not most."""
     other = "," if decimal == "." else "."
     for sign in (decimal,) if asked else (decimal, other):
         if sign == "." and column.plain:
@@ -210,7 +210,7 @@ def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> tuple[list[str]
 
 
 def _day_first(columns: dict[str, _Texts], dates: Sequence[str]) -> bool | None:
-    """The order of day and month that some column leaves no doubt about."""
+    """Find the order of day and month that some column leaves no doubt about."""
     for name in dates:
         for order in (True, False):
             reading = as_dates(columns[name].most(is_date), order)
@@ -219,6 +219,6 @@ def _day_first(columns: dict[str, _Texts], dates: Sequence[str]) -> bool | None:
     return None
 
 
-def _understood(name: str, kind: Any, texts: list[str], reading: Reading) -> Understood:
+def _understood(name: str, kind: Any, texts: list[str], reading: NumbersOrDates) -> Understood:
     pairs = tuple(zip(texts, reading.texts, strict=True))
     return Understood(column=name, kind=kind, pattern=reading.pattern, examples=pairs[:3])

@@ -1,4 +1,4 @@
-"""Where the table begins in a text file: its separator, title lines above it, its header."""
+"""The layout of a text file: its separator, the title lines above the table, its header."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TITLES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How the lines of a file are to be taken.
+    """The layout of the lines of a file.
 
     Attributes:
         separator: None for one column.
@@ -32,7 +32,7 @@ class Layout:
 
 
 def layout(text: str, options: ReadOptions) -> Layout:
-    """What the options leave open, by the first rows."""
+    """Find what the options leave open by the first rows."""
     skip = options.skip
     separator = options.separator
     if skip is None:
@@ -51,14 +51,14 @@ def _after(text: str, lines: int) -> str:
 
 
 def position(text: str, lines: int) -> int:
-    """Where the line after so many lines begins."""
+    """Return the place at which the line after so many lines begins."""
     ends = re.finditer(r"\r\n?|\n", text)
     last = next(islice(ends, lines - 1, None), None) if lines else None
     return 0 if not lines else last.end() if last else len(text)
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
-    """The first rows that parse; blank lines are empty lists."""
+    """Parse the first rows; blank lines are empty lists."""
     rows: list[list[str]] = []
     sample = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     with contextlib.suppress(csv.Error):
@@ -67,7 +67,7 @@ def _rows(text: str, separator: str) -> list[list[str]]:
 
 
 def _separator(text: str) -> str | None:
-    """The separator of the header with which most of the first rows have as many fields as the header.
+    """Find the separator with which most of the first rows have as many fields as the header.
 
     None when there is no separator in the header: one column.
     """
@@ -110,7 +110,7 @@ def _rows_of_line(text: str, separator: str) -> list[str]:
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Whether the first row is one of the table: numbers above numbers, and texts that come again below."""
+    """Return whether the first row is one of the table: numbers above numbers, texts that come again."""
     rows = [row for row in rows if row]
     if len(rows) < 3 or len({len(row) for row in rows[:-1]}) != 1:
         return False

@@ -18,7 +18,7 @@ _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 
 
 def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
-    """The cells of the first row that is not blank, and where the rows after it begin."""
+    """Return the cells of the first row that is not blank, and where the rows after it begin."""
     taken = 0
 
     def lines() -> Iterator[str]:
@@ -135,7 +135,7 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
 
 
 def _without_blanks(text: str, separator: str) -> str:
-    """The same text without the blanks between a separator and a quotation mark; those of cells stay."""
+    """Cut the blanks between a separator and a quotation mark; those of cells stay."""
     sep = re.escape(separator)
     quoted = r'"[^"]*+(?:""[^"]*+)*+"'
     parts = re.compile(rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+')

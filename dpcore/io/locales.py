@@ -37,7 +37,7 @@ _NUMBERS = {decimal: _number(decimal) for decimal in _GROUPS}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class NumbersOrDates:
     """Texts as plain ones: one for each, and how they were written.
 
     Attributes:
@@ -50,17 +50,17 @@ class Reading:
 
 
 def is_number(text: str, decimal: str) -> bool:
-    """Whether a text is a number by itself, with this sign before the decimals."""
+    """Return whether a text is a number by itself, with this sign before the decimals."""
     return _NUMBERS[decimal].fullmatch(text) is not None
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date by itself, in some order of day and month."""
+    """Return whether a text is a date by itself, in some order of day and month."""
     match = _DATE.fullmatch(text)
     return match is not None and any(_day(match, order) for order in (True, False))
 
 
-def as_numbers(texts: Sequence[str], decimal: str) -> Reading | None:
+def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
     """Numbers with one sign before the decimals, one between thousands and one unit; None for all else.
 
     Decided: some number has both signs, or groups or decimals that the other reading would not allow.
@@ -87,10 +87,10 @@ def as_numbers(texts: Sequence[str], decimal: str) -> Reading | None:
     pattern = f"{before}{'1' + group + '234' if group else '1234' if not part else '1'}{part}"
     other = "," if decimal == "." else "."
     decided = not all(_NUMBERS[other].fullmatch(text) for text in texts)
-    return Reading(texts=plain, pattern=f"{pattern} {after}" if after else pattern, decided=decided)
+    return NumbersOrDates(texts=plain, pattern=f"{pattern} {after}" if after else pattern, decided=decided)
 
 
-def as_dates(texts: Sequence[str], day_first: bool | None) -> Reading | None:
+def as_dates(texts: Sequence[str], day_first: bool | None) -> NumbersOrDates | None:
     """Dates as ISO texts; None for all else.
 
     Dates with points have the day first. With slashes or hyphens the order is what fits all of them; where
@@ -112,12 +112,12 @@ def as_dates(texts: Sequence[str], day_first: bool | None) -> Reading | None:
         return None
     decided = not short or len(orders) == 1
     if not decided and day_first is None:
-        return Reading(texts=[], pattern=_written(matches[0], True), decided=False)
+        return NumbersOrDates(texts=[], pattern=_written(matches[0], True), decided=False)
     order = orders[0] if decided else bool(day_first)
     days = [_day(match, order) for match in matches]
     if None in days:
         return None
-    return Reading(
+    return NumbersOrDates(
         texts=[day for day in days if day],
         pattern=_written(matches[0], order),
         decided=bool(short) and decided,

@@ -1,4 +1,4 @@
-"""How a text file is to be read, and how its cells were understood."""
+"""Options for reading a text file, and the reading of its cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DECIMALS = (".", ",")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """What a person says about a text file; None for what is to be seen from the file itself.
+    """Options of a text file; None for what is to be seen from the file itself.
 
     Attributes:
         encoding: Python's name of it.

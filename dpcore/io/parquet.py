@@ -21,7 +21,7 @@ _UNPACKED = 10  # times the limit of a file: numbers of 8 bytes that took less t
 
 
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """The table and notes on it. Numbers, booleans, dates and texts are taken; nested columns are not.
+    """Read the table, with notes on it. Numbers, booleans, dates and texts are taken, nested columns not.
 
     Raises: LimitError, ReadError.
     """
@@ -87,7 +87,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _fits_a_float(column: Any) -> bool:
-    """Whether floats, which hold missing values too, hold all of these whole numbers."""
+    """Return whether floats, which hold missing values too, hold all of these whole numbers."""
     import pyarrow.compute as pc
 
     ends = pc.min_max(column).as_py()

@@ -60,7 +60,7 @@ def read_table(
     *,
     options: ReadOptions = AS_FOUND,
     limits: Limits = DEFAULT_LIMITS,
-    told: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> ReadResult:
     """Read a table from the bytes of a file.
 
@@ -69,7 +69,7 @@ def read_table(
         name: its name; only the ending counts, and only to tell the format.
         options: what is known of a text file; the rest is seen from the file.
         limits: checked before parsing wherever that is possible.
-        told: hears the share of a text's columns that are recognized.
+        on_share: gets the share of a text's columns that are recognized.
 
     Raises: LimitError for more than the limits; ReadError for what is no table. Neither holds a cell's value.
     """
@@ -103,7 +103,7 @@ def read_table(
                 "The encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
             )
         )
-    typed = type_columns(names, columns, shape.separator, options, told)
+    typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
     return ReadResult(
         frame=typed.frame,

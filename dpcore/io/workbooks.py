@@ -24,7 +24,7 @@ STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat")
 
 
 def is_workbook(name: str) -> bool:
-    """Whether a file's name says that it is one of these formats."""
+    """Return whether a file's name says that it is one of these formats."""
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
@@ -59,7 +59,7 @@ def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[
 
 
 def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
-    """The first sheet that has cells."""
+    """Read the first sheet that has cells."""
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
@@ -108,7 +108,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
 
 
 def _merges(cell: Any, most: int) -> bool:
-    """Whether a cell holds a number, or a time with a fraction, that two texts may have become."""
+    """Return whether a cell holds a number, or a time with a fraction, that two texts may have become."""
     if isinstance(cell, datetime.datetime):
         return cell is not pd.NaT and cell.microsecond > 0
     return isinstance(cell, float) and not (math.isnan(cell) or (cell.is_integer() and abs(cell) < most))

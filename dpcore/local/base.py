@@ -1,4 +1,4 @@
-"""What all protocols for categories share: unbiased frequencies from reports that support some of them.
+"""The base of all protocols for categories: unbiased frequencies from reports that support some.
 
 A report supports its sender's category with chance p, and any other category with chance q. Everything that
 the collector computes follows from p and q (Wang, Blocki, Li, Jha, USENIX Security 2017, section 3).
@@ -79,14 +79,14 @@ class Protocol(Registered, ABC):
 
     @abstractmethod
     def check(self, reports: Any) -> Reports:
-        """`reports` as the array that `perturb` makes.
+        """Return reports as the array that `perturb` makes.
 
         Raises: ParameterError for reports that this protocol cannot have made.
         """
 
     @abstractmethod
     def support(self, reports: Any) -> Integers:
-        """How many reports support each category; int64, (categories,)."""
+        """(categories,) int64 counts of the reports that support each category."""
 
     @abstractmethod
     def to_plain(self, reports: Reports) -> list[Any]:
@@ -101,7 +101,7 @@ class Protocol(Registered, ABC):
 
     @abstractmethod
     def script(self) -> dict[str, Any]:
-        """The whole numbers that a client's script needs; thresholds as 16 hexadecimal digits."""
+        """Return the whole numbers that a client's script needs; thresholds as 16 hexadecimal digits."""
 
     @cached_property
     def real_epsilon(self) -> float:
@@ -179,7 +179,7 @@ class BitsPerCategory(Protocol):
 
 
 def checked_categories(categories: Any) -> int:
-    """A number of categories from 2 to `MAX_CATEGORIES`.
+    """Check that a number of categories is from 2 to `MAX_CATEGORIES`.
 
     Raises: ParameterError for fewer, LimitError for more.
     """
@@ -238,7 +238,7 @@ def check_bits(people: int, categories: int) -> None:
 
 
 def refuse(name: str) -> ParameterError:
-    """The error for reports that a protocol cannot have made."""
+    """Return the error for reports that a protocol cannot have made."""
     return ParameterError(
         "these are no reports of the protocol {name}",
         remedy="decode them with the protocol and the categories that they were made with",
@@ -247,7 +247,7 @@ def refuse(name: str) -> ParameterError:
 
 
 def numbers(reports: Any, below: int, name: str) -> Integers:
-    """Reports that are one whole number each, in 0 .. below - 1.
+    """Check reports that are one whole number each, in 0 .. below - 1.
 
     Raises: ParameterError.
     """

@@ -35,6 +35,7 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
     """`size` draws that are True with chance threshold / 2^64 each.
 
     Args:
+        size: of the array.
         threshold: from 0 to 2^64 - 1; one for all, or an array of one per draw.
     """
     words = np.asarray(threshold, dtype=np.uint64)
@@ -95,7 +96,7 @@ def checked_epsilon(epsilon: Number) -> Fraction:
 
 
 def exp_below(epsilon: Fraction) -> Fraction:
-    """A rational number just below e^epsilon (by less than 1e-49 of it); capped at `LARGEST_EPSILON`."""
+    """Return a fraction just below e^epsilon (by less than 1e-49 of it); `LARGEST_EPSILON` caps it."""
     with decimal.localcontext(prec=60, rounding=decimal.ROUND_FLOOR):
         capped = min(epsilon, Fraction(LARGEST_EPSILON))
         power = (Decimal(capped.numerator) / Decimal(capped.denominator)).exp()
@@ -103,17 +104,17 @@ def exp_below(epsilon: Fraction) -> Fraction:
 
 
 def threshold_of(odds: Fraction) -> int:
-    """The largest threshold whose chance p has p / (1 - p) at most `odds`, and is below 1."""
+    """Return the largest threshold whose chance p has p / (1 - p) at most `odds`, and is below 1."""
     return min(int(WORD * odds / (1 + odds)), WORD - 1)
 
 
 def chance_of(threshold: int) -> Fraction:
-    """The chance that a threshold keeps."""
+    """Return the chance that a threshold keeps."""
     return Fraction(threshold, WORD)
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
-    """The epsilon of an exact ratio of chances: its logarithm, shown as at most `most`."""
+    """Return the epsilon of an exact ratio of chances: its logarithm, shown as at most `most`."""
     with decimal.localcontext(prec=40):
         logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
     return float(logarithm) if most is None else min(float(logarithm), float(most))

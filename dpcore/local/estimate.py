@@ -1,4 +1,4 @@
-"""How common each answer is, from reports: unbiased frequencies with exact variances and intervals."""
+"""Unbiased frequencies of answers from reports, with exact variances and intervals."""
 
 from __future__ import annotations
 
@@ -50,23 +50,13 @@ class Estimate:
         share: Values = (self.support / self.people - float(self.q)) / float(self.p - self.q)
         return share
 
-    @property
-    def variances(self) -> Values:
-        """Variance of each frequency, with the estimates, cut to 0 .. 1, in place of the truth."""
-        shares = np.clip(self.frequencies, 0, 1)
-        return np.array([spread(share, self.people, self.p, self.q) for share in shares])
-
     def interval(self, confidence: float) -> tuple[Values, Values]:
         """Lower and upper ends, per category, of score intervals of this confidence, cut to 0 .. 1.
 
         They hold the shares whose expected support is within z standard deviations of the observed one, with
         the variance at that very share (Wilson 1927), so that they keep their level for rare answers too.
         """
-        if not 0 < confidence < 1:
-            raise ParameterError(
-                "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
-            )
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = deviations(confidence)
         gap, base = float(self.p - self.q), float(self.q * (1 - self.q))
         slope = float(self.p * (1 - self.p)) - base
         scale = z * z / (self.people * gap * gap)
@@ -80,6 +70,18 @@ class Estimate:
     def distribution(self) -> Values:
         """The distribution nearest to the frequencies: at least 0, adding up to 1. No longer unbiased."""
         return nearest_distribution(self.frequencies, 1.0)
+
+
+def deviations(confidence: float) -> float:
+    """Return the standard deviations to either side that hold this share of the normal law.
+
+    Raises: ParameterError for a confidence outside 0 to 1.
+    """
+    if not 0 < confidence < 1:
+        raise ParameterError(
+            "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
+        )
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def spread(share: float, people: int, p: Fraction, q: Fraction) -> float:

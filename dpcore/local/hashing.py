@@ -32,7 +32,7 @@ class LocalHashing(Protocol):
 
     @cached_property
     def cells(self) -> int:
-        """How many cells, g, a category is hashed onto."""
+        """The number of cells, g, that a category is hashed onto."""
         return min(round(exp_below(self.epsilon) + 1), MAX_CELLS_OF_HASH)
 
     @cached_property
@@ -95,7 +95,7 @@ class LocalHashing(Protocol):
         return counts
 
     def _cells(self, words: Words) -> Words:
-        """The cell of each word of 64 bits."""
+        """Return the cell of each word of 64 bits."""
         cells: Words = words >> np.uint64(32)
         cells *= np.uint64(self.cells)
         cells >>= np.uint64(32)

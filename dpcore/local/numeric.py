@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from dpcore.local.bits import (
     threshold_of,
     uniform,
 )
+from dpcore.local.estimate import deviations
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,11 +56,7 @@ class MeanEstimate:
         Of two-valued reports by the score interval of their share (Wilson 1927), which keeps its level where
         nearly all reports are equal.
         """
-        if not 0 < confidence < 1:
-            raise ParameterError(
-                "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
-            )
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = deviations(confidence)
         if self.ends is None:
             return self.mean - z * self.standard_error, self.mean + z * self.standard_error
         low, high = self.ends
@@ -99,7 +95,7 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def gain(self) -> Fraction:
-        """How much the expected report grows while the number goes from `low` to `high`."""
+        """The growth of the expected report while the number goes from `low` to `high`."""
 
     @property
     @abstractmethod
@@ -125,7 +121,7 @@ class NumericMechanism(ABC):
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Floats:
-        """An unbiased number per report, far outside the bounds on purpose.
+        """Decode each report to an unbiased number, far outside the bounds on purpose.
 
         Raises: ParameterError for reports that this mechanism cannot have made.
         """
@@ -167,7 +163,7 @@ def checked_bounds(low: float, high: float) -> None:
 
 
 def positions(values: Any, low: float, high: float) -> Floats:
-    """Where numbers are between the bounds, from 0 to 1; the caller's object is not changed.
+    """Return the places of numbers between the bounds, from 0 to 1; the caller's object is not changed.
 
     Raises: ParameterError for numbers outside the bounds, not a number, or texts.
     """
@@ -270,7 +266,7 @@ class Piecewise(NumericMechanism):
 
     @cached_property
     def window(self) -> int:
-        """How many places are near, w."""
+        """The number of near places, w."""
         return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
 
     @cached_property
@@ -340,5 +336,5 @@ def _sum(count: int) -> int:
 
 
 def _squares(count: int) -> int:
-    """The sum of the squares of 0 .. count - 1."""
+    """Return the sum of the squares of 0 .. count - 1."""
     return (count - 1) * count * (2 * count - 1) // 6

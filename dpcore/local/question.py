@@ -22,7 +22,7 @@ MAX_TEXT = 500
 
 @dataclass(frozen=True, init=False)
 class Question:
-    """What is asked, which answers are possible, and the protocol at its epsilon.
+    """A question, its possible answers, and the protocol at its epsilon.
 
     Attributes:
         text: the question, for people.
@@ -66,7 +66,7 @@ class Question:
         return self.protocol.epsilon
 
     def encode(self, answers: Any) -> Integers:
-        """The category number of each answer; int64. Private: these are the true answers.
+        """Return the category number of each answer; int64. Private: these are the true answers.
 
         Args:
             answers: a list, array, series or pandas categorical of labels, of any type that has a text; a

@@ -18,7 +18,7 @@ def to_lines(question: Question, reports: Reports) -> str:
 
 
 def from_lines(text: str | bytes) -> tuple[Question, Reports]:
-    """The question and its reports, from what `to_lines` wrote.
+    """Read the question and its reports from what `to_lines` wrote.
 
     Raises: ReadError for a line that is no report, or no line at all; ParameterError for reports of several
         questions, protocols or epsilons in one text.

@@ -15,6 +15,14 @@ from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, thresho
 class RandomizedResponse(OneNumber):
     """k-ary randomized response: the true category with chance e^eps / (e^eps + k - 1), else any other alike.
 
+    >>> protocol = RandomizedResponse(categories=3, epsilon="1.5")
+    >>> reports = protocol.perturb([0] * 6_000 + [1] * 3_000 + [2] * 1_000)  # each person's browser does this
+    >>> low, high = protocol.estimate(reports).interval(0.999999)
+    >>> bool(low[0] < 0.6 < high[0])
+    True
+    >>> round(protocol.real_epsilon, 6)
+    1.5
+
     The report is a category. With two categories it is Warner's coin. Best where k < 3 e^epsilon + 2.
     Source: Kairouz, Bonawitz, Ramage (ICML 2016), section 3; Warner (1965).
     """

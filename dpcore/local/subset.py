@@ -27,7 +27,7 @@ class SubsetSelection(BitsPerCategory):
 
     @cached_property
     def size(self) -> int:
-        """How many categories a report names: k / (e^eps + 1), rounded to where the variance is least."""
+        """The number of categories in a report: k / (e^eps + 1), rounded to where the variance is least."""
         wanted = self.categories / (exp_below(self.epsilon) + 1)
         near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
         return min(sorted(near), key=self._variance_at)

@@ -1,4 +1,4 @@
-"""What somebody learns from rows as they are: who is unique, what names people, what groups give away."""
+"""Risks of rows as they are: uniqueness, identifiers, and what groups give away."""
 
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk

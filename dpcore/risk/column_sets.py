@@ -1,9 +1,8 @@
-"""Which sets of columns single people out: distinction, separation and minimal unique sets.
+"""Sets of columns that single people out: distinction, separation and uniques.
 
 Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
 rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts in both once in
-each class. A minimal unique set of a row is a set of columns that makes the row unique while no smaller part
-of it does (Elliot, Manning, Ford, 2002).
+each class.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpcore.errors import LimitError
 from dpcore.tables.classes import IntArray, check_columns, class_index, dense, leaves_of
@@ -31,14 +29,12 @@ class ColumnSet:
     Attributes:
         columns: sorted as in the choice.
         uniques: share of people (rows, where each is a person) whom the set makes unique by some row.
-        newly_unique: share of people for some row of whom the set is a minimal unique set.
     """
 
     columns: tuple[str, ...]
     distinction: float
     separation: float
     uniques: float
-    newly_unique: float
 
 
 def column_sets(
@@ -50,9 +46,12 @@ def column_sets(
     counts: IntArray | None = None,
     codes: Mapping[str, IntArray] | None = None,
 ) -> list[ColumnSet]:
-    """All sets of up to `largest` columns (all of them by default), small sets first.
+    """Measure all sets of up to `largest` columns, small sets first.
 
     Args:
+        frame: the table.
+        columns: to choose from.
+        largest: columns of a set, at most; all of them by default.
         person: (rows,) number of the person whose row it is; None where every row is a person.
         counts: how many rows, all of different people, each row of a frame of distinct tuples stands for.
         codes: column -> (rows,) code of its value, where they are there already.
@@ -77,25 +76,21 @@ def column_sets(
     weights = np.bincount(together, counts)
     tuples = [column[first] for column in own]
     whose = None if person is None else person[first]
-    found, unique = {}, {}
+    found = []
     everybody = int(weights.sum()) if whose is None else int(whose.max()) + 1
     for chosen, classes in _refinements(tuples, largest):
         sizes = np.bincount(classes, weights) if whose is None else people_per_class(classes, whose)
-        rows, alone = int(sizes.sum()), sizes == 1
-        unique[chosen] = np.packbits(alone[classes])
+        rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
-        people = int(largest_each(alone[classes], whose).sum())
-        found[chosen] = len(sizes) / rows, float(1 - pairs), people / everybody
-    return [
-        ColumnSet(
+        uniques = int(largest_each((sizes == 1)[classes], whose).sum())
+        figures = ColumnSet(
             columns=tuple(columns[column] for column in chosen),
-            distinction=found[chosen][0],
-            separation=found[chosen][1],
-            uniques=found[chosen][2],
-            newly_unique=_newly_unique(chosen, unique, whose) / everybody,
+            distinction=len(sizes) / rows,
+            separation=float(1 - pairs),
+            uniques=uniques / everybody,
         )
-        for chosen in sorted(found, key=lambda chosen: (len(chosen), chosen))
-    ]
+        found.append((len(chosen), chosen, figures))
+    return [figures for _, _, figures in sorted(found, key=lambda each: each[:2])]
 
 
 def affordable(columns: int, largest: int) -> int:
@@ -108,8 +103,10 @@ def _sets_up_to(size: int, columns: int) -> int:
 
 
 def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-    """Every set of up to `largest` columns with the class of each tuple; each made from the set without its
-    last."""
+    """Yield every set of up to `largest` columns with the class of each tuple.
+
+    Each is made from the set without its last column.
+    """
 
     def grow(
         chosen: tuple[int, ...], classes: IntArray, number: int
@@ -122,18 +119,3 @@ def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tupl
                 yield from grow((*chosen, column), finer, int(finer.max()) + 1)
 
     return grow((), np.zeros(len(codes[0]), dtype=np.int64), 1)
-
-
-def _newly_unique(
-    chosen: tuple[int, ...], unique: dict[tuple[int, ...], NDArray[np.uint8]], whose: IntArray | None
-) -> int:
-    """How many people are unique on the set by a tuple that is unique on none of the set's parts."""
-    known = np.zeros_like(unique[chosen])
-    for place in range(len(chosen)):
-        part = chosen[:place] + chosen[place + 1 :]
-        if part:
-            known |= unique[part]
-    new = unique[chosen] & ~known
-    if whose is None:
-        return int(np.bitwise_count(new).sum())
-    return int(largest_each(np.unpackbits(new, count=len(whose)), whose).sum())

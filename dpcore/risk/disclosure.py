@@ -17,7 +17,7 @@ from dpcore.tables.people import largest_each, once_each
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeRisk:
-    """What the worst class reveals, and how many classes reveal everything.
+    """The disclosure of the worst class, and the number of classes that reveal everything.
 
     Attributes:
         distinct_l: the table is distinct-l-diverse up to this l.
@@ -49,15 +49,16 @@ def attribute_risk(
     l: int = 2,  # noqa: E741
     person: IntArray | None = None,
 ) -> AttributeRisk:
-    """The figures of a table.
+    """Measure what the classes of a table give away about one sensitive column.
 
     Where people have several rows, a person counts once for each class and value, and in the whole table once
     for each value, as in the privacy models: l, t and entropy are the limits at which these turn.
 
     Args:
-        classes: (rows,) class of each row, without gaps. sensitive: (rows,) code of the value, in its order,
-            without gaps. l: for recursive (c, l)-diversity. person: (rows,) whose row it is; None where every
-            row is a person.
+        classes: (rows,) class of each row, without gaps.
+        sensitive: (rows,) code of the value, in its order, without gaps.
+        l: for recursive (c, l)-diversity.
+        person: (rows,) whose row it is; None where every row is a person.
     Raises: ParameterError for l below 1.
     """
     if l < 1:
@@ -102,8 +103,7 @@ def _recursive_ratio(owner: IntArray, count: IntArray, start: IntArray, size: In
 def _ordered_distance(
     owner: IntArray, value: IntArray, share: FloatArray, start: IntArray, prior: FloatArray
 ) -> FloatArray:
-    """(classes,) sum over the values of |class distribution function - table distribution function| /
-    (values - 1).
+    """(classes,) mean distance between the distribution functions of the class and of the table.
 
     The class's function is constant between the values it has, so each stretch [x, y) is summed at once: the
     table's function passes the constant a at z.

@@ -1,4 +1,4 @@
-"""Which columns look like identifiers: by the detector, as free text, or by nearly unique values."""
+"""Columns that look like identifiers, by the detector, as free text, or by nearly unique values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Finding:
 
 
 def find_identifiers(frame: pd.DataFrame) -> list[Finding]:
-    """The columns that look like identifiers, in the order of the table.
+    """Find the columns that look like identifiers, in the order of the table.
 
     Raises: SchemaError for a table without rows.
     """
@@ -89,7 +89,7 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
 
 
 def _counts_rows(values: pd.Series) -> bool:
-    """Whether a column says nothing but the place of each row."""
+    """Return whether a column says nothing but the place of each row."""
     return pd.api.types.is_integer_dtype(values.dtype) and bool((values.diff().iloc[1:] == 1).all())
 
 

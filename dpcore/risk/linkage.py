@@ -17,7 +17,7 @@ from dpcore.tables.classes import BoolArray, joint_classes, leaves_of
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage:
-    """What an attacker with the list finds.
+    """The finds of an attacker with the list.
 
     Attributes:
         matched: people of the list with at least one row that agrees on all the columns. A missing cell

@@ -51,7 +51,11 @@ def reidentification_risk(
     population: IntArray | None = None,
     person: IntArray | None = None,
 ) -> ReidentificationRisk:
-    """The risk of a table whose rows fall in these classes.
+    """Measure the risk of a table whose rows fall in these classes.
+
+    >>> risk = reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
+    >>> risk.k, risk.uniques, risk.highest, risk.average
+    (1, 0.25, 1.0, 0.5)
 
     Args:
         classes: (rows,) class of each row, without gaps in the numbers.

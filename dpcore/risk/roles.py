@@ -1,4 +1,4 @@
-"""Which part a column plays: proposed from its name and values; a person decides."""
+"""Roles of columns, proposed from their names and values; a person decides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpcore.text import Text
 
 
 def _words(names: str, *, anywhere: str) -> re.Pattern[str]:
-    """The words of a list, with `_` for a blank inside one; `anywhere`: in scripts that part no words."""
+    """Compile the words of a list, with `_` for a blank; `anywhere`: in scripts that part no words."""
     return re.compile(rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}")
 
 
@@ -38,7 +38,7 @@ _KNOWN = _words(
     anywhere="年龄 出生 生日 性别 邮编 城市 省份 地区 籍贯 国籍 语言 婚姻 户籍 "
     "子女 学历 教育 职业 工作单位 部门",
 )
-"""What others may know about a person."""
+"""Words for what others may know about a person."""
 _SECRET = _words(
     # GDPR Art. 9: origin, opinions, beliefs, unions, genes, biometrics, sex life; Art. 10: convictions
     r"""i?race racial ethnic\w* skin_colou?r political\w* party vot(e|es|ed|ing) religio\w* faith beliefs?
@@ -75,7 +75,7 @@ _SECRET = _words(
     anywhere="""民族 种族 政治 政党 党派 投票 宗教 信仰 党 工会 基因 遗传 指纹 生物识别 性取向 犯罪 前科 诊断
     疾病 病情 病假 药物 治疗 健康 残疾 怀孕 疫苗 收入 工资 薪 债 贷款 信用 补贴 津贴 低保 成绩""",
 )
-"""What people keep to themselves: special categories of the GDPR, and what custom adds."""
+"""Words for special categories of the GDPR, and what custom adds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class SuggestedRole:
 
 
 def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
-    """A role for every column, in the order of the table; the default role never makes a run fail.
+    """Propose a role for every column, in the order of the table.
 
     Identifiers by their values, quasi-identifiers and sensitive attributes by their names, and in German by
     parts of these; dates are quasi-identifiers. All else is insensitive. Raises: SchemaError for a table
@@ -130,7 +130,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
 
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
-    """Whether a column says who people are, whatever it is called; few different numbers are categories."""
+    """Return whether a column says who people are, whatever its name; few numbers are categories."""
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)
     return finding.kind not in (*PLACES, "date", "unique values", RUNNING)

@@ -1,4 +1,4 @@
-"""Special uniques: how few columns single a row out, and what part each column has in it (SUDA2).
+"""Special uniques by the few columns that single a row out, and each column's part in it (SUDA2).
 
 A minimal unique set of a row is a set of columns on which no other person agrees with it, while on every
 smaller part of the set somebody does. The fewer columns it takes, and the more such sets there are, the more
@@ -79,6 +79,8 @@ def special_uniques(
     """Score every row.
 
     Args:
+        frame: the table.
+        columns: those that an attacker may know.
         largest: columns of the sets that are looked at; by default as many as `MOST_SETS` sets allow.
         fraction: share of the population that is in the table, in (0, 1), for `dis`.
         person: (rows,) number of the person whose row it is; None where every row is a person.
@@ -100,7 +102,7 @@ def special_uniques(
     together = class_index(codes)
     tuples = class_index([together] if person is None else [together, person])
     first = np.unique(tuples, return_index=True)[1]
-    search = _Search(
+    search = _UniqueSets(
         codes=[each[first] for each in codes],
         rows=np.bincount(tuples) if person is None else None,
         person=None if person is None else person[first],
@@ -157,8 +159,10 @@ def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fr
 
 
 @dataclass(kw_only=True)
-class _Search:
-    """Which tuples are unique on which sets of columns, depth first; who is unique goes no deeper.
+class _UniqueSets:
+    """A search for the tuples that are unique on sets of columns, depth first.
+
+    A tuple that is unique on a set is looked at no deeper.
 
     Attributes:
         rows: (tuples,) rows of each, all of different people; None where `person` says whose each tuple is.
@@ -203,7 +207,7 @@ class _Search:
         return people_per_class(classes, self.person[left])
 
     def minimal(self, chosen: tuple[int, ...]) -> Bits:
-        """The tuples of which the set is a minimal unique set, packed."""
+        """Return the tuples of which the set is a minimal unique set, packed."""
         found = self.unique[chosen]
         for place in range(len(chosen)):
             part = chosen[:place] + chosen[place + 1 :]
@@ -213,9 +217,14 @@ class _Search:
         return found
 
 
-def _scored(search: _Search, tuples: int, columns: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """(tuples,) score, (columns, tuples) the part of it from sets with each column, size of the smallest set,
-    number of sets."""
+def _scored(
+    search: _UniqueSets, tuples: int, columns: int
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Score the tuples by their minimal unique sets.
+
+    Returns: (tuples,) score, (columns, tuples) the part of it from sets with each column, and (tuples,) each,
+    the size of the smallest set and the number of sets.
+    """
     score, by_column = np.zeros(tuples), np.zeros((columns, tuples))
     smallest, sets = np.zeros(tuples, dtype=np.int64), np.zeros(tuples, dtype=np.int64)
     last = min(search.largest, columns - 1)

@@ -56,7 +56,7 @@ def population_frequency(
 
 
 def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
-    """The expected 1 / F of classes with f people in the sample and about F in the population.
+    """Estimate 1 / F of classes with f people in the sample and about F in the population.
 
     Given f, F follows the negative binomial law P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) with
     p = f / estimated F. The mean of 1 / F under it is p / f * 2F1(1, 1; f + 1; 1 - p), which is

@@ -111,7 +111,7 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
 
 
 def _harmonic(theta: float, rows: int) -> float:
-    """sum of 1 / (theta + i) for i = 1 .. rows - 1."""
+    """Return the sum of 1 / (theta + i) for i = 1 .. rows - 1."""
     return _digamma_step(theta + 1, rows - 1)
 
 
@@ -125,7 +125,7 @@ def _digamma_step(x: float, step: float) -> float:
 
 
 def _log_gamma_step(x: float, step: float) -> float:
-    """log gamma(x + step) - log gamma(x) for a step of at most 1, without cancellation where x is large."""
+    """Return log gamma(x + step) - log gamma(x) for a step of at most 1, without cancellation."""
     if x < 1e4:
         return math.lgamma(x + step) - math.lgamma(x)
     return step * math.log(x) + step * (step - 1) / (2 * x) * (1 - (2 * step - 1) / (6 * x))

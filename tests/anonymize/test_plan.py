@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dpcore.anonymize.apply import anonymized, apply
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
+from dpcore.anonymize.groups import ClassStatistics
 from dpcore.anonymize.hierarchies import hierarchy as hierarchies
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -23,6 +24,7 @@ from dpcore.anonymize.models import (
     EntropyL,
     KAnonymity,
     KMap,
+    PrivacyModel,
     RecursiveCL,
 )
 from dpcore.anonymize.plan import Plan
@@ -93,6 +95,26 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
     """Else a wrong file fails with an error nobody can read."""
     with pytest.raises(ParameterError, match="not a plan"):
         Plan.from_json(text)
+
+
+def test_a_model_that_could_not_be_read_back_is_refused() -> None:
+    """Else its table is made, and the plan that made it is lost: its class lacks a kind, or has another's."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Crowd(PrivacyModel):
+        monotone = True
+
+        def violations(self, classes: ClassStatistics) -> np.ndarray:
+            return classes.people < 2
+
+    class Stricter(KAnonymity):
+        pass
+
+    for model in (Crowd(), Stricter(k=2)):
+        with pytest.raises(ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"):
+            plan_for(people(), models=(model,))
+    with pytest.raises(ParameterError, match="no PrivacyModel of the kind 'crowd'; take one of: k-anonymity"):
+        Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 
 def test_result_keeps_its_promise() -> None:

@@ -77,7 +77,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     person.page.reload()
     person.sees("What is promised").sees("rows not here").go("Ledger")
     person.sees("spent 0.5 · held 0 · left 2.5")
-    person.page.goto(person.server.url)  # no address to come from: the list leads back (D6)
+    person.page.goto(person.server.url)  # no address to come from: the list leads back
     person.sees("My data sets").rest().press("Continue with table2").sees("The rows")
     person.page.locator("input[type=file]").set_input_files(
         {"name": "table2.csv", "mimeType": "text/csv", "buffer": table}
@@ -152,7 +152,7 @@ def press_by_keyboard(person: Person, text: str) -> Person:
 
 
 def three_tables_open(person: Person, table: bytes) -> bytes:
-    """With three or more tables open, people paid under another table's name (D2); the last one."""
+    """With three or more tables open, people paid under another table's name; the last one."""
     for number in range(3):
         if number:
             person.press("Open another table")

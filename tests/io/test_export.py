@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore.errors import DisclosureError
-from dpcore.io import read_table, to_csv, to_json_bytes, to_parquet
+from dpcore.io import read_table, to_csv, to_parquet
 from dpcore.tables.rows import Microdata, PublicTable
 
 
@@ -87,12 +86,3 @@ def test_private_rows_do_not_leave(write: object, wrap: object) -> None:
     with pytest.raises(DisclosureError, match="release or anonymize it first") as refusal:
         write(wrap(frame))  # type: ignore[operator]
     assert "secret" not in str(refusal.value)
-
-
-def test_json_is_strict() -> None:
-    """A guarantee would hold NaN, which no other reader takes, or a whole table."""
-    assert json.loads(to_json_bytes({"epsilon": "0.5", "unit": "人"})) == {"epsilon": "0.5", "unit": "人"}
-    with pytest.raises(ValueError, match="JSON"):
-        to_json_bytes({"error": float("nan")})
-    with pytest.raises(TypeError):
-        to_json_bytes({"rows": pd.DataFrame({"a": [1]})})

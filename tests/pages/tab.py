@@ -60,7 +60,7 @@ class Tab:
         """Say of all columns in the grid that they are known from outside."""
         draft = self.session.draft
         assert draft is not None
-        draft.edited = draft.edited.assign(**{"known from": "a test"})
+        draft.edited = draft.edited.assign(**{"known from": "δοκιμή"})
         draft.version += 1
         self.at.run()
         return self

@@ -106,7 +106,7 @@ def no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
 
 
 def a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
-    """A green box praised a table that the figures beside it did not describe (PEOPLE D3)."""
+    """A green box praised a table that the figures beside it did not describe."""
     assert "earlier settings" not in app.text
     app.set("number_input", K, 10)
     assert "earlier settings" in app.text
@@ -120,7 +120,7 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     figures = {each.label: each.value for each in app.at.metric}
     assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
     assert figures["Unique rows"] == "0\u202f%"
-    assert "NCP" not in app.text, "one thing had two names (D25)"
+    assert "NCP" not in app.text, "one thing had two names"
     assert "What this does not promise" in app.text
     assert "no guarantee against a determined attacker" in app.text
     app.set("number_input", K, 100)
@@ -189,7 +189,7 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     app.set("slider", "l", 10)
     assert "No k meets these demands" in app.text
     assert "What to do" in app.errors
-    assert app.errors.count("What to do") == 1, "the same was said three times (D21)"
+    assert app.errors.count("What to do") == 1, "the same was said three times"
     assert app.button(MAKE).disabled
     app.press("Ask for nothing about what should stay unknown")
     assert app.errors == ""
@@ -214,7 +214,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
 
 
 def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
-    """Whoever knows no file format could not say how values become coarser (D21)."""
+    """Whoever knows no file format could not say how values become coarser."""
     page(app).set("selectbox", "Column to show", "zip")
     levels_are_made_by_a_rule(app)
     levels_that_do_not_nest(app)
@@ -421,7 +421,7 @@ def test_k_above_the_rows(app: Tab) -> None:
 def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
     said = app.text
-    places = [said.index(f"(table {step.table})") for step in EXAMPLES]
+    places = [said.index(f"(table {step.number})") for step in EXAMPLES]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 

@@ -76,7 +76,7 @@ def test_step_leads_to_its_kind_of_release(opened):
 
 
 def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
-    """The file would stay in memory beside the table, or be read in silence for half a minute (D17)."""
+    """The file would stay in memory beside the table, or be read in silence for half a minute."""
     titles, shares, bar, percent = [], [], DeltaGenerator.progress, progress_view.percent
     monkeypatch.setattr(
         DeltaGenerator, "progress", lambda self, share, text: titles.append(text) or bar(self, share, text)
@@ -178,7 +178,7 @@ def test_each_table_is_asked_about_anew(app):
 
 
 def test_a_budget_on_file_stays(new_tab):
-    """A second tab could open the same table with a fresh budget, or would ask everything again (D6)."""
+    """A second tab could open the same table with a fresh budget, or would ask everything again."""
     first = new_tab().open()
     second = new_tab().upload(CSV)
     assert second.errors == ""
@@ -187,7 +187,7 @@ def test_a_budget_on_file_stays(new_tab):
 
 
 def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
-    """The same table could be opened with a weaker promise, or nothing could be corrected any more (D22)."""
+    """The same table could be opened with a weaker promise, or nothing could be corrected any more."""
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().open(table)
@@ -243,7 +243,7 @@ def test_a_budget_of_nothing_is_refused(app):
 
 
 def test_a_second_table_and_the_way_back(opened):
-    """Whoever asks for another table would lose the open one, or see its name over the new one (D28)."""
+    """Whoever asks for another table would lose the open one, or see its name over the new one."""
     opened.press("Open another table")
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"

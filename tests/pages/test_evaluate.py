@@ -86,7 +86,7 @@ def test_without_a_release_it_shows_the_way_to_one(opened):
 
 
 def test_a_verdict_and_at_most_six_figures(opened):
-    """Nobody would know what the release is good for (D13)."""
+    """Nobody would know what the release is good for."""
     opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").set(
         SHARE, BUDGET, 2.0
     ).release().go("evaluate")
@@ -105,7 +105,7 @@ def test_figures_columns_pairs_and_questions(opened):
     ).release().go("evaluate")
     assert all(f">{name}</b>" in drawn(opened) for name in ("age", "sex", "city"))
     assert "by chance" in drawn(opened)
-    assert "independent" not in drawn(opened), "no competitor for single columns (D13)"
+    assert "independent" not in drawn(opened), "no competitor for single columns"
     chart = next(each for each in opened.at.multiselect if each.label == "In the chart")
     assert [each.split(",")[0] for each in chart.options] == [
         "original",
@@ -138,7 +138,7 @@ def test_figures_columns_pairs_and_questions(opened):
 
 
 def test_mean_median_and_zeros_stand_in_the_table(wide):
-    """A column whose mean doubled would look fine (D8, D13)."""
+    """A column whose mean doubled would look fine."""
     joint(wide)
     table = columns_table(wide)
     assert set(table["column"]) == {"age", "weight", "sex", "rich"}
@@ -254,7 +254,7 @@ def test_a_file_with_nothing_in_common(wide):
 
 
 def test_the_anonymized_table_can_be_judged(wide):
-    """Only releases with noise would be compared (D13)."""
+    """Only releases with noise would be compared."""
     wide.go("anonymize")
     wide.press("Make the")
     wide.go("evaluate").set("selectbox", "Release", "anonymized")
@@ -379,7 +379,7 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
 
 
 def test_reports_are_of_their_candidate(wide):
-    """After another choice, the figures of the one before would still be there (D3)."""
+    """After another choice, the figures of the one before would still be there."""
     joint(wide)
     first = metric(wide, "Worst column")
     bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))

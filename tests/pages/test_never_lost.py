@@ -61,7 +61,7 @@ def test_a_sample_is_brought_back_by_a_button(new_tab):
 
 
 def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
-    """A release could not be bookmarked, and F5 would lead back to the first page (D31)."""
+    """A release could not be bookmarked, and F5 would lead back to the first page."""
     first = new_tab().open().go("synthesize").release()
     request, dataset = release_of(first), first.session.current
     assert first.at.query_params == {"data": dataset[:LENGTH], "release": request[:LENGTH]}
@@ -104,7 +104,7 @@ def test_d14_each_data_set_has_a_share_of_its_own(app):
     """After one budget is used up, the first thing offered for the next table was a useless release."""
     app.open().go("synthesize")
     app.set("number_input", "exactly", 0.3)
-    assert [each.value for each in app.at.select_slider] == [0.3], "slider and box disagree (D15)"
+    assert [each.value for each in app.at.select_slider] == [0.3], "slider and box disagree"
     assert app.button("Release for epsilon 0.3")
     app.go("upload").press("Open another table").press("Open this sample: Census").press("Open the data set")
     app.go("synthesize")

@@ -21,7 +21,7 @@ def kinds(app) -> dict[str, str]:
 
 
 def test_decimal_commas_and_dates_with_points_are_shown_as_understood(app):
-    """PEOPLE.md, D4: they would be left out, or accepted without a look at what was understood."""
+    """They would be left out, or accepted without a look at what was understood."""
     app.upload(GERMAN)
     assert not app.at.exception
     assert kinds(app) == {"Kunde": "categorical", "Umsatz": "real", "Geburt": "date"}
@@ -45,7 +45,7 @@ def test_the_order_of_day_and_month_is_asked(app):
 def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     """SEEDS E7: the first person of a file without a header would be its names, and nobody could say so.
 
-    The advice to choose another encoding or header has its control here (D16).
+    The advice to choose another encoding or header has its control here.
     """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
@@ -73,7 +73,7 @@ def test_the_bytes_go_with_the_draft(app):
 
 
 def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
-    """Whoever pressed Stop, or went elsewhere, while a file was read would find no word of it (D17)."""
+    """Whoever pressed Stop, or went elsewhere, while a file was read would find no word of it."""
 
     def stopped(*given, **named):
         raise RerunException(RerunData())

@@ -88,7 +88,7 @@ def test_drawing_rows_is_free(opened):
 
 
 def test_the_same_again_is_free_and_drawing_again_has_a_price(opened):
-    """The same question would be paid twice without a word, or paying be the first thing offered (D27)."""
+    """The same question would be paid twice without a word, or paying be the first thing offered."""
     opened.go("synthesize").release().press("Release something else")
     assert opened.button("Draw again for epsilon 0.5").proto.type == "secondary"
     assert opened.button("Show the stored release").proto.type == "primary"
@@ -173,7 +173,7 @@ def test_no_column_chosen(opened):
 
 
 def test_the_slider_and_the_number_agree_when_less_is_left(opened):
-    """After a release the slider would show another epsilon than the one that is charged (D15)."""
+    """After a release the slider would show another epsilon than the one that is charged."""
     opened.go("synthesize").set("select_slider", "Share of the budget", 2.0).release()
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
@@ -215,7 +215,7 @@ def test_zcdp(app):
     """A budget kept in rho would not be usable from the page."""
     app.upload(CSV).set("radio", "How charges add up", "zcdp").open_draft()
     app.go("synthesize")
-    assert app.button("Release for epsilon 0.5"), "people would be told rho (D12)"
+    assert app.button("Release for epsilon 0.5"), "people would be told rho"
     app.release()
     assert app.errors == ""
     assert 0 < spent(app) < 0.1

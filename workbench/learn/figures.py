@@ -32,7 +32,7 @@ DRAWS = 2_000
 
 
 def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
-    """The laws of a noisy count with and without one person, and the largest ratio of their chances."""
+    """Return the laws of a noisy count with and without one person, and their largest ratio."""
     laws = {_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
     reach = max(4, math.ceil(4 / epsilon))
@@ -43,8 +43,8 @@ def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
 
 
 def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
-    kept = (law.outcomes >= low) & (law.outcomes <= high)
-    return pd.DataFrame({"answer": law.outcomes[kept], "chance": law.chances[kept]})
+    inside = (law.outcomes >= low) & (law.outcomes <= high)
+    return pd.DataFrame({"answer": law.outcomes[inside], "chance": law.chances[inside]})
 
 
 def float_leak(count: int) -> tuple[float, float, bool]:
@@ -67,13 +67,13 @@ def two_answers() -> dict[str, Law]:
 
 
 def loss_of_two() -> float:
-    """The privacy loss of two answers at epsilon 1, reached where both are at or below the smaller count."""
+    """Return the loss of two answers at epsilon 1, reached where both are at or below the smaller count."""
     one, other = laplace_law(0, noise_scale=1.0), laplace_law(1, noise_scale=1.0)
     return 2 * largest_loss(one, other)
 
 
 def loss_of_average(below: int) -> float:
-    """The loss of their average alone, where it is `below` rows under the smaller count: below 2 everywhere.
+    """Return the loss of their average alone, `below` rows under the smaller count; it is below 2 everywhere.
 
     Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2)) with q = exp(-1); one
     person more moves the sum by 2.
@@ -83,7 +83,7 @@ def loss_of_average(below: int) -> float:
 
 
 def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
-    """What 1 to `most` answers at `epsilon` each cost together, by three ways to add up."""
+    """Return the cost of 1 to `most` answers at `epsilon` each, by three ways to add up."""
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
     for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
@@ -97,8 +97,12 @@ def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFra
 
 
 def parts(groups: int, epsilon: float) -> tuple[float, float]:
-    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and where
-    all may be."""
+    """Return epsilon of one count in each of some groups, if these are disjoint and if they may overlap.
+
+    Args:
+        groups: how many there are.
+        epsilon: of one count.
+    """
     units = round(epsilon * UNIT)
     apart = total((units, ("group", str(group))) for group in range(groups))
     overlapping = total((units, None) for _group in range(groups))
@@ -106,7 +110,7 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 
 
 def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
-    """The privacy loss of an answer as it is, and after everything that somebody may compute from it."""
+    """Return the privacy loss of an answer as it is, and after steps computed from it."""
     law, neighbor = (laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1))
     steps = {
         _("as it is"): lambda answers: answers,
@@ -130,7 +134,7 @@ def _census() -> tuple[pd.DataFrame, Schema]:
 
 
 def _curator() -> Curator:
-    """The invented census, with a ledger that nobody else sees."""
+    """Open the invented census with a separate ledger."""
     frame, schema = _census()
     return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
 
@@ -139,9 +143,9 @@ def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
-    found = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
+    errors = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
     lines = []
-    for width in found.widths:
+    for width in errors.widths:
         for way, error in (
             (_("added up from a histogram"), width.answered),
             (_("asked directly"), width.direct),
@@ -152,8 +156,10 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 
 def by_columns(epsilon: float) -> pd.DataFrame:
-    """How far ages move when they are counted alone and with one, two, three more columns; and the error of a
-    cell beside the rows of a mean one, in percent."""
+    """Return how far ages move when they are counted alone and with one, two, three more columns.
+
+    The error of a cell is in percent of the rows of a mean one.
+    """
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
@@ -171,14 +177,13 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
 
 def linkage() -> Linkage:
-    """What the invented voter list finds in the invented hospital's visits."""
+    """Link the invented voter list with the invented hospital's visits."""
     visits = samples.hospital().drop_duplicates("patient_id")
     return link(visits, samples.voter_list(), SHARED)
 
 
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
-    """Standard error of a share: answers perturbed by each person, and one noisy count of "
-    "trusted rows."""
+    """Return the standard error of a share from answers perturbed by each person and from a trusted count."""
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):

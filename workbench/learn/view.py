@@ -32,7 +32,7 @@ def _epsilon(key: str, *, default: float = 1.0, steps: tuple[float, ...] = STEPS
 def lesson(
     title: str, page: str, action: str, term: str
 ) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """A heading above, and below the way to the page where one does it, with its word of the glossary."""
+    """Frame a lesson with its heading and a link to the page that does it, with its word of the glossary."""
 
     def framed(body: Callable[[], None]) -> Callable[[], None]:
         @st.fragment
@@ -50,7 +50,7 @@ def lesson(
 
 @lesson(N_("1 · What noise does"), "synthesize", N_("Release a histogram"), "epsilon")
 def noise() -> None:
-    """1: two laws and the bound between them."""
+    """Show two laws and the bound between them."""
     epsilon = _epsilon("noise")
     frame, ratio = figures.neighbors(100, epsilon)
     titles = {"answer": _("noisy answer"), "chance": _("chance"), "table": _("table")}
@@ -68,7 +68,7 @@ def noise() -> None:
     N_("2 · Why not floating-point noise"), "ledger", N_("See which noise each release had"), "sensitivity"
 )
 def floats() -> None:
-    """2: the last bits."""
+    """Show what the last bits of floating-point noise reveal."""
     count = st.slider(_("The true count"), 1, 8, 1, key="learn-floats", persist_state="session")
     share, release, caught = figures.float_leak(count)
     st.metric(
@@ -97,7 +97,7 @@ def floats() -> None:
 
 @lesson(N_("3 · Every answer costs"), "ledger", N_("See what your answers add up to"), "basic composition")
 def sequential() -> None:
-    """3: losses add up."""
+    """Show how losses add up."""
     laws = figures.two_answers()
     columns = st.columns(len(laws))
     for column, (name, law) in zip(columns, laws.items(), strict=True):
@@ -129,7 +129,7 @@ def sequential() -> None:
 
 @lesson(N_("4 · Groups that share nobody cost once"), "synthesize", N_("Count by groups"), "cell")
 def parallel() -> None:
-    """4: disjoint parts cost their maximum."""
+    """Show that disjoint parts cost their maximum."""
     groups = st.slider(_("Groups"), 1, 30, 16, key="learn-parallel", persist_state="session")
     apart, together = figures.parts(groups, 1.0)
     left, right = st.columns(2)
@@ -146,7 +146,7 @@ def parallel() -> None:
 
 @lesson(N_("5 · What comes after is free"), "synthesize", N_("Draw rows from a release"), "post-processing")
 def post_processing() -> None:
-    """5: what is computed afterwards is free."""
+    """Show that what is computed afterwards is free."""
     frame = figures.afterwards(_epsilon("after"))
     titles = {
         "computed": _("what is computed from the answer"),
@@ -164,7 +164,7 @@ def post_processing() -> None:
 
 @lesson(N_("6 · One histogram, all ranges"), "evaluate", N_("Ask ranges of a release"), "marginal")
 def ranges() -> None:
-    """6: a histogram answers all ranges at once."""
+    """Show that a histogram answers all ranges at once."""
     epsilon = _epsilon("ranges", default=0.1)
     titles = {
         "ages": _("years of age in a range"),
@@ -184,7 +184,7 @@ def ranges() -> None:
 
 @lesson(N_("7 · The price of more columns"), "synthesize", N_("Release several columns"), "domain")
 def columns() -> None:
-    """7: more columns, fewer rows in each cell."""
+    """Show that more columns leave fewer rows in each cell."""
     frame = figures.by_columns(_epsilon("columns"))
     titles = {
         "columns": _("counted together"),
@@ -209,14 +209,14 @@ def columns() -> None:
 
 @lesson(N_("8 · k-anonymity and its holes"), "anonymize", N_("Anonymize a table"), "equivalence class")
 def holes() -> None:
-    """8: k-anonymity, counted by hand."""
-    found = figures.linkage()
+    """Show k-anonymity, counted by hand."""
+    linkage = figures.linkage()
     st.write(
         _(
             "A voter list of {people:,} names, and visits of an invented hospital without names: by zip, "
             "birth date and sex, {unique:,} people are found with certainty. Making groups of k helps, but "
             "not against everything:"
-        ).format(people=found.people, unique=found.unique)
+        ).format(people=linkage.people, unique=linkage.unique)
     )
     steps = {step.number: step for step in examples.EXAMPLES}
     titles = {number: _(step.title) for number, step in steps.items()}
@@ -230,7 +230,7 @@ def holes() -> None:
 
 @lesson(N_("9 · Trust nobody"), "local_dp", N_("Ask without trust"), "local model")
 def local() -> None:
-    """9: no curator."""
+    """Show the price of having no curator."""
     epsilon = _epsilon("local")
     categories = st.slider(_("Possible answers"), 2, 50, 4, key="learn-local-k", persist_state="session")
     titles = {"people": _("people who answer"), "error": _("standard error of a share"), "trust": _("trust")}

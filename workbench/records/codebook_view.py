@@ -1,4 +1,4 @@
-"""What was declared of a data set, as a table for people and a file for programs."""
+"""The declaration of a data set, as a table for people and a file for programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FACTS = Words(
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
-    """One line per column that may be released."""
+    """Return one line per column that may be released."""
     return pd.DataFrame(
         [
             {
@@ -53,7 +53,7 @@ def table(declaration: Declaration) -> pd.DataFrame:
 
 
 def show(data_set: DataSet) -> None:
-    """The declaration, its file, and the way to another one."""
+    """Show the declaration, its file, and the button for another one."""
     declaration = data_set.declaration
     if declaration is None:
         st.info(_("This data set was opened before its description was kept. Open its file once more."))

@@ -52,7 +52,7 @@ EVALUATIONS = Words(
         "frontier": N_("anonymization frontier: {about}"),
     }
 )
-"""What the ledger says of each kind of evaluation."""
+"""Sentences of the ledger for each kind of evaluation."""
 
 
 _PEOPLE = Words(
@@ -70,11 +70,11 @@ _KINDS = Words(
         "totals sealed": N_("totals were sealed by a newer version of this program"),
     }
 )
-"""What the ledger says of lines about itself."""
+"""Sentences of the ledger for lines about itself."""
 
 
 def charges(data_set: DataSet) -> pd.DataFrame:
-    """One line per charge, newest first: when, what, which columns were read, cost, state."""
+    """Return one line per charge, newest first, with its time, content, columns, cost and state."""
     lines = data_set.lines()
     ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
     shown = []
@@ -106,7 +106,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
 
 
 def notes(data_set: DataSet) -> pd.DataFrame:
-    """One line per piece of work outside the total, newest first."""
+    """Return one line per piece of work outside the total, newest first."""
     return pd.DataFrame(
         [
             {
@@ -121,16 +121,16 @@ def notes(data_set: DataSet) -> pd.DataFrame:
 
 
 def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
-    """The lines of a table in which every word occurs."""
-    found = table
+    """Return the lines of a table in which every word occurs."""
+    matches = table
     for word in words.lower().split():
-        texts = found.astype(str).agg(" ".join, axis="columns").str.lower()
-        found = found[texts.str.contains(word, regex=False)]
-    return found
+        texts = matches.astype(str).agg(" ".join, axis="columns").str.lower()
+        matches = matches[texts.str.contains(word, regex=False)]
+    return matches
 
 
 def _people_of(line: Line) -> dict[str, str]:
-    """Who wrote a line, and on whose word a row of the source comes from one person."""
+    """Return who wrote a line, and who declared that each row of the source comes from one person."""
     named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
     return {title: line.content[key] for key, title in named.items() if key in line.content}
 
@@ -140,12 +140,12 @@ def _when(line: Line) -> str:
 
 
 def _is_silent(line: Line) -> bool:
-    """Lines that keep something for this program and tell nothing: a sketch of the table."""
+    """Return whether a line only keeps a sketch of the table for this program."""
     return "sketch" in line.content and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
-    """What a line outside the total was about, or one that opened an account anew."""
+    """Describe a line outside the total, or one that opened an account anew."""
     if "account" in content:
         return _(
             "opened again: an account of this table, with {number} lines, was deleted and forgotten"
@@ -170,7 +170,7 @@ def _outside(content: dict[str, Any]) -> str:
 
 
 def not_covered(data_set: DataSet) -> list[str]:
-    """What the total says nothing about, with this data set's own facts."""
+    """List what the total does not cover, with facts of this data set."""
     outside = sum(
         line.state == "outside" and "sketch" not in line.content and not is_declaration(line)
         for line in data_set.lines()
@@ -198,7 +198,7 @@ def not_covered(data_set: DataSet) -> list[str]:
 
 
 def comparison(data_set: DataSet) -> pd.DataFrame | None:
-    """Epsilon of all events so far under each rule; None without events."""
+    """Compute the epsilon of all events so far under each rule; None without events."""
     events = [
         Event.from_dict(fields)
         for line in data_set.lines()
@@ -236,7 +236,7 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 
 def export(data_set: DataSet) -> str:
-    """All lines as JSON, without what was declared of the columns: facts may be taken from the rows."""
+    """Write all lines as JSON, without declared facts of columns, which may be taken from the rows."""
     return json.dumps(
         {
             "account": data_set.account.to_dict(),

@@ -27,7 +27,7 @@ RELEASE = session.Widget[str]("links-release")
 
 @dataclass(kw_only=True)
 class LinksState:
-    """What the Links page keeps.
+    """State of the Links page.
 
     Attributes:
         made: title and token of the last link that was made, shown once.
@@ -37,29 +37,29 @@ class LinksState:
 
 
 def choose(data_set: DataSet) -> Release | Offered | None:
-    """What is to be shown: a release, or, as a second choice, the anonymized table; None without either."""
-    made = releases.earlier(data_set)
+    """Choose a release or the anonymized table to be shown; None without either."""
+    earlier = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
         ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
-        usual = "release" if made else "table"
+        usual = "release" if earlier else "table"
         way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":
             return offered
-    if not made:
+    if not earlier:
         st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
         return None
     wanted = session.take(session.ShowRelease)
-    ids = [line["request_id"] for line in made]
+    ids = [line["request_id"] for line in earlier]
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
-    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
+    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in earlier}
     return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:
-    """Title, note, time, contents and readers, with what is usual filled in; None while one is wrong."""
+    """Ask for title, note, time, contents and readers, with usual values; None while one is wrong."""
     if isinstance(chosen, Release):
         key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
     else:
@@ -85,7 +85,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
 
 
 def _expires() -> datetime:
-    """When the link ends: after some days, or with the end of a day."""
+    """Ask when the link ends, after some days or with the end of a day."""
     titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("a date")}
     if days := widgets.choose(_("The link works for"), titles, default=DAYS[1], key="links-days"):
         return in_days(days)
@@ -101,7 +101,7 @@ def _expires() -> datetime:
 
 
 def _readers() -> tuple[str, ...]:
-    """Who may open the link; asked where people sign in, so that the server can tell them apart."""
+    """Ask who may open the link, where people sign in so that the server can distinguish them."""
     ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
     way = st.radio(_("Who may open it"), list(ways), format_func=ways.__getitem__, key="links-who")
     if way == "anybody":
@@ -116,7 +116,7 @@ def _readers() -> tuple[str, ...]:
 
 
 def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
-    """The button that makes the link; for a syntactic table, after its box was read."""
+    """Show the button that makes the link; for a syntactic table, after its box was read."""
     understood = True
     if isinstance(chosen, Offered):
         with st.container(border=True):
@@ -150,7 +150,7 @@ def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
 
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
-    """A new token for a link, for as long as it was meant to work."""
+    """Make a new token for a link, for as long as it was meant to work."""
     _do(dataset, title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
 
 

@@ -20,7 +20,7 @@ ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
 
 
 def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
-    """The page as it will be seen."""
+    """Show the page as it will be seen."""
     st.subheader(_("This is what will be seen"))
     if draft is None:
         return
@@ -37,7 +37,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
 
 
 def made(title: str, token: str) -> None:
-    """A link that was just made, shown once."""
+    """Show a link that was just made, once."""
     st.success(
         _("The link to {title} is ready. Copy it now: only its digest is stored.").format(
             title=plain(title, at_most=120)
@@ -49,7 +49,7 @@ def made(title: str, token: str) -> None:
 
 
 def listed(data_set: DataSet, *, mine: bool) -> None:
-    """The links of this data set: what, until when, how often opened; to be revoked or made again."""
+    """List the links of this data set, with buttons to revoke them or make them again."""
     dataset = data_set.id
     shares = session.shares().of(dataset)
     if not shares:

@@ -8,13 +8,13 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import askable
 from workbench.report import of_release
 from workbench.report.document import page
-from workbench.ui import asking_view, file_view, widgets
+from workbench.ui import file_view, questions_view, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _
 
 
 def show() -> None:
-    """The place for a file, and what it holds."""
+    """Show a field for a release file, and the release that it holds."""
     with st.expander(_("Open a release"), icon=":material/file_open:"):
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
@@ -36,7 +36,7 @@ def show() -> None:
         )
         if askable(release):
             st.subheader(_("How many rows fit?"))
-            asking_view.questions(release, key="opened")
+            questions_view.questions(release, key="opened")
         report = of_release.file(release)
         file_view.download(
             _("Download as one HTML file"),

@@ -15,7 +15,7 @@ _HAND: session.Widget[str] = session.Widget("people-hand")
 
 
 def show(dataset: str) -> None:
-    """The section, for the steward of the data set; nothing for anybody else, or where nobody signs in."""
+    """Show the section to the steward of the data set; nothing to others, or where people do not sign in."""
     ledger = session.ledger()
     if not ledger.person.address or not ledger.is_mine(dataset):
         return

@@ -52,7 +52,7 @@ class OfDataSet:
 
 @dataclass(kw_only=True, eq=False)
 class Session:
-    """What one tab holds: what several pages share, and a slot for the state of each room.
+    """State of one tab, shared by its pages, with a slot for the state of each room.
 
     Attributes:
         data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
@@ -103,12 +103,12 @@ class Session:
 
     @property
     def data_set(self) -> DataSet | None:
-        """The data set that the pages work on, if there is one."""
+        """Data set that the pages work on, if there is one."""
         return self.data_sets.get(self.current or "")
 
     @property
     def curator(self) -> Curator | None:
-        """The same with its rows, where they are here."""
+        """The same with its rows, where they are open here."""
         return self.curators.get(self.current or "")
 
     def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
@@ -187,12 +187,12 @@ class Session:
         self.tables.pop(key, None)
 
     def sizes(self) -> list[int]:
-        """Bytes of each table that this tab holds."""
+        """Return the bytes of each table that this tab holds."""
         drafts = [self.draft.size + len(self.draft.data)] if self.draft else []
         return [*self.bytes.values(), *drafts]
 
     def is_busy(self) -> bool:
-        """Whether a run is going on."""
+        """Return whether a run is going on."""
         return self.running is not None and not self.running.done.is_set()
 
     def drop_tables(self) -> None:
@@ -207,7 +207,7 @@ class Session:
 
 
 def session() -> Session:
-    """The state of this tab."""
+    """Return the state of this tab."""
     if holders.KEY not in st.session_state:
         _through_app()
         context = get_script_run_ctx(suppress_warning=True)
@@ -272,14 +272,14 @@ def kept(key: Key, make: Callable[[], Value]) -> Value:
 
 
 def language() -> str:
-    """The language that the browser of this tab asks for; English outside of any tab."""
+    """Return the language that the browser of this tab requests; English outside of any tab."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return "en"
     return st.context.locale or "en"
 
 
 def is_dark() -> bool:
-    """Whether this tab is shown light on dark."""
+    """Return whether this tab is shown light on dark."""
     return st.context.theme.type == "dark"
 
 
@@ -290,7 +290,7 @@ class Widget(Generic[Value]):
     key: str
 
     def value(self) -> Value | None:
-        """What it has or will have in this run; None before it is drawn for the first time."""
+        """Return the value of this run; None before the widget is drawn for the first time."""
         value: Value | None = st.session_state.get(self.key)
         return value
 
@@ -307,7 +307,7 @@ class Selection:
     name: str
 
     def points(self) -> list[dict[str, Any]]:
-        """The fields of what is clicked."""
+        """Return the fields of what is clicked."""
         state = st.session_state.get(self.key) or {}
         return list(state.get("selection", {}).get(self.name) or [])
 
@@ -328,7 +328,7 @@ def noticing(page: str) -> Iterator[None]:
 
 
 def address() -> dict[str, str]:
-    """The parameters in the browser's address."""
+    """Return the parameters in the browser's address."""
     return st.query_params.to_dict()
 
 
@@ -338,8 +338,10 @@ def set_address(parameters: dict[str, str]) -> None:
 
 
 def unwanted() -> Callable[[], bool]:
-    """Return a poll of whether this run's tab was closed; it raises what ends the run where the person did
-    something else meanwhile."""
+    """Return a poll of whether this run's tab was closed.
+
+    Where the person did something else meanwhile, the poll raises what ends the run.
+    """
     context = get_script_run_ctx()
     session_id = "" if context is None else context.session_id
 
@@ -364,10 +366,10 @@ def forget_person() -> None:
 
 
 def shares() -> Shares:
-    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Return the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.shares()
 
 
 def surveys() -> Surveys:
-    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Return the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.surveys()

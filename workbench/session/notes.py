@@ -1,4 +1,4 @@
-"""What one page leaves for another: see `workbench.session.leave`."""
+"""Notes that one page leaves for another, see `workbench.session.leave`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who uses this tab, and what they may see: the ledger as it is theirs."""
+"""The person of a tab, and the ledger as that person may use it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workbench.store.settings import read_settings
 
 
 def person() -> Person | None:
-    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
+    """Return the person of this tab; None for one without a role. Raises: ParameterError."""
     return roles.person_of(st.user.to_dict())
 
 
 def ledger() -> PersonalLedger:
-    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    """Return the durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
     context = get_script_run_ctx()
     claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
     who = roles.person_of(claims)
@@ -35,26 +35,26 @@ def ledger() -> PersonalLedger:
 
 
 def is_steward() -> bool:
-    """Whether the person of this tab may open data and spend."""
-    found = person()
-    return found is not None and found.role == "steward"
+    """Return whether the person of this tab may open data and spend."""
+    who = person()
+    return who is not None and who.role == "steward"
 
 
 def is_demo() -> bool:
-    """Whether this server shows samples only."""
+    """Return whether this server shows samples only."""
     return read_settings().demo
 
 
 def signed_in_as() -> str | None:
-    """The address of whoever signed in with this browser, with or without a role."""
+    """Return the address that signed in with this browser, with or without a role."""
     return roles.address_of(st.user.to_dict())
 
 
 def is_signed_in() -> bool:
-    """Whether somebody signed in with this browser, however long ago."""
+    """Return whether a person signed in with this browser, however long ago."""
     return bool(st.user.get("is_logged_in"))
 
 
 def sign_in_failed() -> bool:
-    """Whether the provider sent this browser back without a person."""
+    """Return whether the provider sent this browser back without a person."""
     return st.query_params.get("sign-in") == "failed"

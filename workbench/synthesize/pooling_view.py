@@ -1,4 +1,4 @@
-"""Two holders, one table: this release and those that others bring, drawn from together."""
+"""Rows drawn from this release and from those of other holders together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release on the page: the last look before paying, the run as it goes, and the result."""
+"""Views of a release before paying, while it runs, and of its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import asking_view, file_view, folder_view, releases, widgets
+from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
@@ -37,7 +37,7 @@ from workbench.workers import drawing
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
-    """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
+    """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
     @st.dialog(_("A last look"))
@@ -142,7 +142,7 @@ def _progress() -> None:
 
 
 def show(data_set: DataSet, request_id: str) -> None:
-    """The result: charts with error bars, rows to draw, downloads, the promise."""
+    """Show a release with its charts, rows to draw, downloads and promise."""
     try:
         release = data_set.release(request_id)
     except DpcoreError as error:
@@ -177,7 +177,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         figures_view.show_classes(release, release.model)
     if askable(release):
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
-            asking_view.questions(release, key="asked")
+            questions_view.questions(release, key="asked")
     if release.model.columns:
         _rows(data_set, release)
         pooling_view.show(data_set.name, release)
@@ -189,7 +189,7 @@ def show(data_set: DataSet, request_id: str) -> None:
 
 
 def _files(data_set: DataSet, release: Release) -> None:
-    """What can be taken away: counts for people, and what programs need."""
+    """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
     one = len(release.marginals) == 1
 
@@ -227,12 +227,12 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 
 def earlier(data_set: DataSet) -> None:
-    """Releases of this data set; opening one costs nothing."""
-    made = releases.earlier(data_set)
-    if not made:
+    """List the releases of a data set; opening one costs nothing."""
+    lines = releases.earlier(data_set)
+    if not lines:
         return
     st.subheader(_("Releases of this data set"))
-    for line in made[:20]:
+    for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.button(
             _("Open {what}").format(
@@ -299,7 +299,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:
-    """The release as a job for the command line, where its recipe can be read back."""
+    """Offer a release as a job for the command line, where its recipe can be read back."""
     recipe = load_recipe(release.recipe)
     if recipe is None or data_set.declaration is None:
         return

@@ -21,7 +21,7 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """What this tab last wrote into the address."""
+    """Parameters that this tab last wrote into the address."""
 
     written: dict[str, str] = field(default_factory=dict)
 
@@ -31,45 +31,45 @@ def follow(*, shows_release: bool) -> None:
 
     Args: shows_release: whether the page shows the release of this tab.
     """
-    held, memory = session.session(), session.own(AddressState)
-    asked = session.address()
-    if asked and asked != memory.written:
-        _go(asked)
+    tab, memory = session.session(), session.own(AddressState)
+    wanted = session.address()
+    if wanted and wanted != memory.written:
+        _go(wanted)
     here = {}
-    if held.data_set is not None:
-        here["data"] = written(held.data_set.id)
-        if held.shown is not None and shows_release:
-            here["release"] = written(held.shown)
-    if here != asked:
+    if tab.data_set is not None:
+        here["data"] = written(tab.data_set.id)
+        if tab.shown is not None and shows_release:
+            here["release"] = written(tab.shown)
+    if here != wanted:
         session.set_address(here)
     memory.written = here
 
 
 def written(name: str) -> str:
-    """An id as it stands in the address."""
+    """Return an id as it stands in the address."""
     return name[:LENGTH] if _IS_RANDOM(name) else name
 
 
-def _go(asked: dict[str, str]) -> None:
-    held = session.session()
-    dataset, request = asked.get("data", ""), asked.get("release", "")
-    if held.data_set is None or not _is(held.data_set.id, dataset):
+def _go(wanted: dict[str, str]) -> None:
+    tab = session.session()
+    dataset, request = wanted.get("data", ""), wanted.get("release", "")
+    if tab.data_set is None or not _is(tab.data_set.id, dataset):
         try:
-            known = [each for each in (*held.data_sets, *session.ledger().datasets()) if _is(each, dataset)]
+            known = [each for each in (*tab.data_sets, *session.ledger().datasets()) if _is(each, dataset)]
         except DpcoreError:
             known = [dataset]  # the notice says what is wrong
         if not known:
             return
         reopening.continue_with(known[0])
-    if held.data_set is None:
+    if tab.data_set is None:
         return
     try:
-        made = [each["request_id"] for each in releases.earlier(held.data_set)]
+        ids = [each["request_id"] for each in releases.earlier(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
-    held.shown = next((each for each in made if _is(each, request)), held.shown)
+    tab.shown = next((each for each in ids if _is(each, request)), tab.shown)
 
 
-def _is(name: str, asked: str) -> bool:
-    """Whether the address means this id: by its beginning or whole."""
-    return asked in (name, written(name))
+def _is(name: str, wanted: str) -> bool:
+    """Return whether the address means this id, by its prefix or whole."""
+    return wanted in (name, written(name))

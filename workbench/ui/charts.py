@@ -72,7 +72,7 @@ HEADINGS = Words(
         "off": N_("off by, in 95 of 100 cases"),
     }
 )
-"""What people read where a frame of aggregates has a field."""
+"""Headings for the fields of frames of aggregates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +104,14 @@ class Pictures:
 
 
 def dot(color: str, words: str, *, bar: bool = False) -> str:
-    """An entry of a legend, as HTML: a dot or a bar of a color, and what it is."""
+    """Return an entry of a legend as HTML, a dot or a bar of a color with its name."""
     size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
     mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
     return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
 
 
 def drawing(frame: pd.DataFrame) -> Any:
-    """A chart base over aggregates; refuses what could be rows."""
+    """Return a chart base over aggregates. Raises: DisclosureError for what could be rows."""
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
             "a chart takes aggregates of at most {max_marks} marks",
@@ -125,8 +125,7 @@ def drawing(frame: pd.DataFrame) -> Any:
 
 
 def readable(spec: Any, *, dark: bool) -> Any:
-    """The chart with words on its axes that have a contrast of at least 4.5 to the page, and numbers as
-    sentences have them."""
+    """Give the words of a chart a contrast of 4.5 or more, and its numbers the form of sentences."""
     import altair
 
     words = "#C9CED6" if dark else "#4A4F57"
@@ -142,12 +141,12 @@ def readable(spec: Any, *, dark: bool) -> Any:
 
 
 def headed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The aggregates with headings for people."""
+    """Rename the fields of aggregates to headings for people."""
     return frame.rename(columns=lambda name: HEADINGS.get(name, name))
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """The aggregates with the digits that mean something, as `wording.number` has them (D24)."""
+    """Round aggregates to the digits that mean something, as `wording.number` does."""
     shown = frame.copy()
     for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
         values = frame[name].to_numpy()
@@ -158,7 +157,7 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def tips(*names: str, **formats: str) -> list[Any]:
-    """What a chart says of a mark: fields, and fields with the format of their numbers."""
+    """Return tooltips of a mark, for fields, and for fields with the format of their numbers."""
     import altair
 
     return [altair.Tooltip(f"{name}:N", title=HEADINGS.get(name, name)) for name in names] + [
@@ -167,7 +166,7 @@ def tips(*names: str, **formats: str) -> list[Any]:
 
 
 def tips_of(frame: pd.DataFrame) -> list[Any]:
-    """The same for every field of a frame: whole numbers grouped, others with three digits at most."""
+    """Return tooltips for every field of a frame, with whole numbers grouped and others in three digits."""
     import altair
 
     formats = {"i": ",d", "f": ",.3~r"}
@@ -180,20 +179,20 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
 
 
 def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
-    """Labels of at most `most` runs of neighboring cells."""
+    """Return labels of at most `most` runs of neighboring cells."""
     width = -(-len(labels) // most)
     return list(labels) if width == 1 else [f"{label} …" for label in labels[::width]]
 
 
 def fold_table(table: Any, most: int = 200) -> Any:
-    """Sums of the same runs of cells, at most `most` on each axis of a table."""
+    """Add up the same runs of cells, at most `most` on each axis of a table."""
     for axis, size in enumerate(np.shape(table)):
         table = np.add.reduceat(table, np.arange(0, size, -(-size // most)), axis=axis)
     return table
 
 
 def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[list[str], Answer]:
-    """Neighboring cells of one column added up until at most `most` are left."""
+    """Add up neighboring cells of one column until at most `most` are left."""
     width = -(-len(labels) // most)
     return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
 
@@ -221,7 +220,7 @@ def counts(
 
 
 def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
-    """A square of pairwise errors, 0 white to dark.
+    """Draw a square of pairwise errors, from 0 in white to dark.
 
     Args: end: what is darkest, so that two maps can be compared; the largest error if not given.
     """
@@ -266,9 +265,13 @@ def two_way(
     title: str = "",
     end: float | None = None,
 ) -> Chart:
-    """A two-way table of counts as a grid of shades; large tables are folded first.
+    """Draw a two-way table of counts as a grid of shades; large tables are folded first.
 
     Args:
+        marginal_values: counts, one row per label of the first column.
+        row_labels: of the cells of the first column.
+        column_labels: of the cells of the second column.
+        names: of the two columns.
         ends: low and high of the interval of every cell, for the table beside it; sums of them where cells
             are folded.
         title: what is counted; noisy rows if not given.
@@ -300,7 +303,7 @@ def two_way(
 
 
 def darkest(table: Any) -> float:
-    """The largest count of a table as `two_way` draws it."""
+    """Return the largest count of a table as `two_way` draws it."""
     return float(fold_table(table, FOLDED).max())
 
 
@@ -367,7 +370,7 @@ def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: s
 
 
 def names_axis(channel: Any, field: str, order: Sequence[str]) -> Any:
-    """An axis of column names, every one of them, in this order."""
+    """Return an axis with every one of these column names, in this order."""
     import altair
 
     axis = altair.Axis(labelOverlap=False, labelLimit=140)

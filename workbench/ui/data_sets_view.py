@@ -21,32 +21,32 @@ SHOWN = 8
 
 
 def my_data_sets() -> bool:
-    """Every data set of this workbench, the last used first; whether there is any."""
+    """List every data set of this workbench, the last used first; return whether there is any."""
     try:
-        found, broken = datasets.known(session.ledger())
+        data_sets, broken = datasets.known(session.ledger())
     except DpcoreError as error:
         unexpected.box(error)
         return False
     for problem in broken:
         unexpected.box(problem)
-    if not found:
+    if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for each in found[:SHOWN]:
+    for each in data_sets[:SHOWN]:
         _line(*each)
-    if len(found) > SHOWN:
-        with st.expander(_("{number} more").format(number=len(found) - SHOWN)):
-            for each in found[SHOWN:]:
+    if len(data_sets) > SHOWN:
+        with st.expander(_("{number} more").format(number=len(data_sets) - SHOWN)):
+            for each in data_sets[SHOWN:]:
                 _line(*each)
     return True
 
 
 def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
-    made = len(releases.of_lines(lines, data_set.account))
+    count = len(releases.of_lines(lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
         budget_line(data_set.balance(), data_set.account),
-        _("1 release") if made == 1 else _("{number} releases").format(number=made),
+        _("1 release") if count == 1 else _("{number} releases").format(number=count),
         _("last used {when} UTC").format(when=lines[-1].at[:16].replace("T", " ")),
     ]
     with st.container(border=True):
@@ -63,7 +63,7 @@ def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
 
 def bring_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file: which one, and the field to bring it."""
-    held = session.session()
+    tab = session.session()
     declaration = data_set.declaration
     if data_set.account.source is not None:
         st.write(
@@ -72,7 +72,7 @@ def bring_rows(data_set: DataSet) -> None:
             )
         )
         return
-    if notice := held.notices.get(reopening.NOTICE):
+    if notice := tab.notices.get(reopening.NOTICE):
         unexpected.box(notice)
     if not session.ledger().is_mine(data_set.id):
         st.write(_("Its releases are shown to you. The rows are with its steward."))
@@ -110,7 +110,7 @@ def bring_rows(data_set: DataSet) -> None:
 
 
 def ways_to_a_table(would_do: str) -> None:
-    """What a page would do, and the ways to a data set, where there is none."""
+    """Show what a page would do, and the ways to a data set, where there is none."""
     st.info(would_do, icon=":material/info:")
     if not person.is_steward():
         st.write(_("Open a data set first, of those that are shown to you."))

@@ -17,19 +17,19 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
 def box(key: str) -> session.Widget[float]:
-    """Where the epsilon of a picker is typed."""
+    """Return the field in which the epsilon of a picker is typed."""
     return session.Widget(f"{key}-number")
 
 
 def picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """An epsilon by slider and by number; both always agree.
+    """Ask for an epsilon by slider and by number, which always agree.
 
     What a person chose is never changed: where less is left by now, the page says so.
     """
     slider, typed = session.Widget[float](f"{key}-slider"), box(key)
     ends = math.floor(1000 * largest) / 1000
-    chosen = typed.value()
-    value = (min(default, ends) or default) if chosen is None else chosen
+    before = typed.value()
+    value = (min(default, ends) or default) if before is None else before
     options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else options[0])
@@ -50,7 +50,7 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
 
 
 def loss(curator: Curator, epsilon: float) -> AnyLoss:
-    """The loss that `epsilon` means under the account's rule.
+    """Return the loss that `epsilon` means under the account's rule.
 
     Raises: ParameterError when epsilon is not above 0.
     """
@@ -58,10 +58,10 @@ def loss(curator: Curator, epsilon: float) -> AnyLoss:
 
 
 def left(curator: Curator) -> float:
-    """What is left, as an epsilon that one more release could state."""
+    """Return what is left, as an epsilon that one more release could state."""
     return spent_epsilon(max(0, curator.balance().left), curator.account)
 
 
 def say(epsilon: float) -> None:
-    """What an epsilon means, in words."""
+    """Say what an epsilon means."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")

@@ -32,13 +32,13 @@ _GUESSED = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
-    """`st.file_uploader`; where files are not taken, a sentence instead."""
+    """Show `st.file_uploader`, or a sentence where files are not taken."""
     file: UploadedFile | None = None if _refused() else st.file_uploader(label, **options)
     return file
 
 
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
-    """The same for several files."""
+    """Show the same field for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
 
 
@@ -52,6 +52,7 @@ def download(
     """Offer a file, whose download draws no page anew.
 
     Args:
+        label: of the button.
         data: its content, or what makes it when it is fetched.
         name: of the file; its ending says of what type it is.
         icon: a Material Symbol.
@@ -62,7 +63,7 @@ def download(
 
 
 def release_in(file: UploadedFile) -> Release:
-    """The release of a file, read once. Raises: ReadError, LimitError."""
+    """Read the release of a file, once. Raises: ReadError, LimitError."""
     return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 
@@ -73,7 +74,7 @@ def _refused() -> bool:
 
 
 def demo_notice() -> None:
-    """What a visitor of a demo has to know, on the first page."""
+    """Show what a visitor of a demo has to know, on the first page."""
     if person.is_demo():
         st.info(
             _(

@@ -13,10 +13,12 @@ _SIGNS = re.compile(r"[^\w.]+")
 
 
 def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str = "") -> str:
-    """Such as "adult_histogram-age_epsilon-0.5_2026-11-21.csv".
+    """Return a file name such as "adult_histogram-age_epsilon-0.5_2026-11-21.csv".
 
     Args:
         name: of the data set; an ending of its file goes.
+        what: such as "histogram age".
+        ending: of the file, without a dot.
         detail: such as "epsilon 0.5".
         day: in ISO order; today if not given.
     """
@@ -27,7 +29,7 @@ def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str =
 
 
 def release_file(name: str, release: Release, what: str, ending: str) -> str:
-    """The name of something made from a release of the data set called `name`."""
+    """Name a file made from a release of the data set called `name`."""
     loss = release.guarantee.loss
     unit = "epsilon" if "epsilon" in loss else "rho"
     detail = f"{unit} {number(float(Fraction(loss[unit])))}" if unit in loss else ""

@@ -30,11 +30,13 @@ class FolderState(session.OfDataSet):
 
 
 def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
-    """A field for the name of a new folder and a button; nothing where the settings name no place.
+    """Show a field for the name of a new folder and a button; nothing where the settings name no place.
 
     Args:
+        label: of the button.
         name: proposed for the folder.
-        write: writes a folder that is not there yet, all of it or nothing; how many rows.
+        write: writes a folder that is not there yet, all of it or nothing, and returns its rows.
+        key: of the widgets and of the notice.
     """
     if not places.has_place() or not person.is_steward():
         return
@@ -56,12 +58,12 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
 
 
 def folder_of(name: str) -> str:
-    """A name that a folder can have, from another one."""
+    """Return a name that a folder can have, from another one."""
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 
 def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
-    held, folders = session.session(), session.own(FolderState).written
+    tab, folders = session.session(), session.own(FolderState).written
     name = (name_field.value() or "").strip()
     folders.pop(key, None)
     try:
@@ -69,4 +71,4 @@ def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: s
         with rows_view.being_scanned(_("Writing {name}").format(name=plain(name)), key=f"{key}-stop"):
             folders[key] = (name, write(place))
     except DpcoreError as error:
-        held.notices[key] = error
+        tab.notices[key] = error

@@ -40,12 +40,12 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 
 def code() -> str:
-    """The language of this session as HTML names it."""
+    """Return the language of this session as HTML names it."""
     return session.language().split("-")[0]
 
 
 def _(message: str) -> str:
-    """A message in the language of this session."""
+    """Translate a message into the language of this session."""
     return _WIDE.sub(PERCENT, catalogue(session.language()).gettext(message))
 
 
@@ -55,7 +55,7 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
 
 
 def said(text: str) -> str:
-    """A sentence of the library in the language of this session."""
+    """Translate a sentence of the library into the language of this session."""
     if not isinstance(text, Text):
         return _(text) if text else text
     fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
@@ -63,7 +63,7 @@ def said(text: str) -> str:
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
-    """What an error of the library says, in the language of this session."""
+    """Translate the problem and the remedy of an error into the language of this session."""
     if not error.details:
         return said(error.problem_template), said(error.remedy_template)
     problem, remedy = _(error.problem_template), error.remedy_template and _(error.remedy_template)

@@ -1,4 +1,4 @@
-"""How far work is while it runs, beside a way to stop it."""
+"""Progress of work while it runs, with a button to stop it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None
 
 @st.fragment(run_every=2.0)
 def redraw_when(is_other: Callable[[], bool]) -> None:
-    """Looks again every two seconds, and draws the page anew once it is other than it was drawn."""
+    """Poll every two seconds, and draw the page anew once it differs from what was drawn."""
     if is_other():
         st.rerun()
 
 
 def being_computed(is_done: Callable[[], bool]) -> None:
-    """Says that an answer is on its way, for which another click pays; the page is drawn again with it."""
+    """Say that an answer is on its way, for which another click pays. The page is drawn again with it."""
     redraw_when(is_done)
     st.info(_("This is being computed; its answer will be here."), icon=":material/hourglass_top:")
 
@@ -48,11 +48,14 @@ def told(
     patience: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
-    """A bar with the stage and the share that is done, gone after the block. Gives what is to be told.
+    """Show a bar with the stage and the share that is done, gone after the block; yields its callback.
 
     Args:
-        stages: in words; others are shown as they are called.
+        title: of the work.
+        stages: titles by stage; others are shown as they are called.
+        key: of the button that stops it.
         patience: seconds before anything is shown.
+        on_stop: called when that button is pressed; any click ends a run of the page.
     """
     place = st.empty()
     bar: Any = None

@@ -15,12 +15,12 @@ from workbench.ui.wording import amount
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which cost, of which part."""
+    """Return the releases of this data set, newest first, with request id, time, content, cost and part."""
     return of_lines(data_set.lines(), data_set.account)
 
 
 def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
-    """The same from lines of its account."""
+    """Return the same from lines of its account."""
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
         line
@@ -40,7 +40,7 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
 
 
 def being_made(data_set: DataSet) -> list[str]:
-    """What is held for runs of any tab that have not ended, in a few words each."""
+    """Describe each charge held for a run of any tab that has not ended."""
     lines = data_set.lines()
     ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
     return [
@@ -51,6 +51,6 @@ def being_made(data_set: DataSet) -> list[str]:
 
 
 def describe(asked: Mapping[str, Any]) -> str:
-    """What a recipe or a private question asked, in a few words."""
+    """Describe a recipe or a private question in a few words."""
     question = PrivateEvaluation.kinds().get(asked["kind"])
     return said(question.describe(asked) if question else synthesis.describe(asked))

@@ -50,24 +50,24 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
     Raises: LedgerError, SchemaError.
     """
-    held, ledger = session.session(), session.ledger().of(dataset)
-    found = datasets.find(dataset, ledger)
-    if found is None or found.declaration is None or held.declaring == dataset:
+    tab, ledger = session.session(), session.ledger().of(dataset)
+    data_set = datasets.find(dataset, ledger)
+    if data_set is None or data_set.declaration is None or tab.declaring == dataset:
         return False
-    budget = loss_from(found.account.promise)
-    schema = found.declaration.schema
+    budget = loss_from(data_set.account.promise)
+    schema = data_set.declaration.schema
     note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
-        frame, schema, budget=budget, ledger=ledger, name=found.name, compute=process.compute
+        frame, schema, budget=budget, ledger=ledger, name=data_set.name, compute=process.compute
     )
-    held.add(curator, found.declaration, size=size)
+    tab.add(curator, data_set.declaration, size=size)
     return True
 
 
 def auditable_draft() -> Curator:
-    """The table that is being declared, to be audited before it has any budget.
+    """Return the table that is being declared, to be audited before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what is computed leaves a
     line there. Without one it is forgotten with the draft, and the ledger has no line of it.

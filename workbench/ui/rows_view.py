@@ -1,4 +1,4 @@
-"""What reads a source: how many rows it has read, beside a way to stop it."""
+"""Progress of passes over a source, with a button to stop them."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
 
 
 def offer_first_rows() -> None:
-    """Where all rows would be needed and do not fit: offer to ask about the first ones."""
+    """Offer to use the first rows, where all would be needed and do not fit."""
     if not session.session().on_first_rows:
         _switch(_("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
 
 
 def first_rows_words() -> str:
-    """Which rows figures are about, where a person asked for the first ones; empty where that is all."""
+    """Say which rows are used, where a person chose the first ones; empty where all are."""
     if not session.session().on_first_rows:
         return ""
     return _(

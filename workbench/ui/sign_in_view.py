@@ -1,4 +1,4 @@
-"""Who uses this tab, in the sidebar; and the page of somebody who may not use any other."""
+"""The person of this tab in the sidebar, and the page of one without a role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = Words({"steward": N_("steward: opens data and spends"), "analyst": N_("a
 
 
 def let_in() -> Person:
-    """Who uses this tab. For somebody who may not: why, and what to do; then the page ends."""
+    """Return the person of this tab. For one without a role, say why and what to do, and end the page."""
     try:
         who = person.person()
     except DpcoreError as error:
@@ -36,7 +36,7 @@ def let_in() -> Person:
 
 
 def for_stewards(title: str) -> None:
-    """What an analyst reads on a page that opens data or spends."""
+    """Tell an analyst that a page is for stewards."""
     st.title(title)
     st.info(
         _(

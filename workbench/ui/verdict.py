@@ -12,16 +12,16 @@ from workbench.ui.wording import join, percent
 ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
 
 
-def verdict(found: AuditReport, columns: list[str]) -> str:
-    """Whether the table is anonymous and why, the worst first.
+def verdict(report: AuditReport, columns: list[str]) -> str:
+    """Return whether the table is anonymous and why, the worst first.
 
     Args: columns: what others may know.
     """
-    given, risk, known = found.verdict, found.risk, join(columns)
-    told = [f"{ANSWERS[given.answer]}."]
+    given, risk, known = report.verdict, report.risk, join(columns)
+    sentences = [f"{ANSWERS[given.answer]}."]
     if given.answer == "yes":
-        told = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
-    told += named(given.naming, given.texts)
+        sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
+    sentences += named(given.naming, given.texts)
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
         unique = _(
@@ -39,37 +39,37 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
         k=risk.k,
     )
     if given.naming or given.texts:
-        told.append(_("Without that: {sentence}").format(sentence=unique))
+        sentences.append(_("Without that: {sentence}").format(sentence=unique))
     else:
-        told.append(unique[:1].upper() + unique[1:])
+        sentences.append(unique[:1].upper() + unique[1:])
     if given.answer == "hardly" and risk.above:
-        told.append(
+        sentences.append(
             _("In a group of fewer than {size}: {share} of the people.").format(
                 share=percent(risk.above), size=round(1 / risk.threshold)
             )
         )
     if given.reveals:
-        told.append(_("Some groups give away what should stay unknown."))
-    return " ".join(told)
+        sentences.append(_("Some groups give away what should stay unknown."))
+    return " ".join(sentences)
 
 
 def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """What names people, one sentence each.
+    """Return one sentence for each kind of column that names people.
 
     Args: naming: columns that name people. texts: columns of free text.
     """
-    told = []
+    sentences = []
     if naming:
         name_people = _("{columns} names people.") if len(naming) == 1 else _("{columns} name people.")
-        told.append(name_people.format(columns=join([*naming])))
+        sentences.append(name_people.format(columns=join([*naming])))
     if texts:
-        told.append(_("Names may be in the text of {columns}.").format(columns=join([*texts])))
-    return told
+        sentences.append(_("Names may be in the text of {columns}.").format(columns=join([*texts])))
+    return sentences
 
 
-def ways_out(found: AuditReport) -> list[str]:
-    """The smallest changes after a "no", with what they cost, one sentence each."""
-    given = found.verdict
+def ways_out(report: AuditReport) -> list[str]:
+    """Return the smallest changes after a "no", with what they cost, one sentence each."""
+    given = report.verdict
     if given.answer == "no" and not given.ways:
         return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]
     return [_way(way, (*given.naming, *given.texts)) for way in given.ways]

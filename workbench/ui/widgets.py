@@ -60,33 +60,33 @@ def header(*, declaring: bool) -> None:
 
     Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
-    held = session.session()
-    _say_what_is_gone(held)
-    if declaring and (held.draft is not None or held.choosing):  # not the one before (D28)
-        if held.draft is not None:
-            st.markdown(_("**{name}** · not opened yet").format(name=plain(held.draft.name)))
+    tab = session.session()
+    _say_what_is_gone(tab)
+    if declaring and (tab.draft is not None or tab.choosing):  # not the one before
+        if tab.draft is not None:
+            st.markdown(_("**{name}** · not opened yet").format(name=plain(tab.draft.name)))
         return
-    data_set = held.data_set
+    data_set = tab.data_set
     if data_set is None:
         return
-    busy = held.is_busy()  # before the balance: a run that ends between the two is looked at again
+    busy = tab.is_busy()  # before the balance: a run that ends between the two is looked at again
     try:
         balance = data_set.balance()
     except DpcoreError as error:
         error_box(error)
         st.stop()
-    words = unit_words(data_set.unit) + ("" if held.curator else " · " + _("rows not here"))
+    words = unit_words(data_set.unit) + ("" if tab.curator else " · " + _("rows not here"))
     unit = plain(words, at_most=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
-        if len(held.data_sets) > 1:
+        if len(tab.data_sets) > 1:
             DATASET.put(data_set.id)
             st.selectbox(
                 _("Data set"),
-                list(held.data_sets),
-                format_func=lambda dataset: held.data_sets[dataset].name,
+                list(tab.data_sets),
+                format_func=lambda dataset: tab.data_sets[dataset].name,
                 key=DATASET.key,
-                on_change=lambda: held.choose(DATASET.value() or ""),
+                on_change=lambda: tab.choose(DATASET.value() or ""),
             )
             st.caption(unit)
         else:
@@ -94,14 +94,14 @@ def header(*, declaring: bool) -> None:
     with middle:
         budget_bar(balance, data_set.account)
         if busy or balance.held:
-            _budget_of_now(data_set, held, (busy, balance))
+            _budget_of_now(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
-def _budget_of_now(data_set: DataSet, held: session.Session, drawn: tuple[bool, Balance]) -> None:
+def _budget_of_now(data_set: DataSet, tab: session.Session, drawn: tuple[bool, Balance]) -> None:
     """Draw the page again when the budget changes, and say until then what is being made, in any tab."""
-    progress_view.redraw_when(lambda: (held.is_busy(), data_set.balance()) != drawn)
+    progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
     for what in releases.being_made(data_set):
         words = _("Being made: {what}. This page changes when it is there.")
         st.caption(words.format(what=plain(what, at_most=160)))
@@ -114,13 +114,13 @@ def legible() -> None:
         st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
-def _say_what_is_gone(held: session.Session) -> None:
-    """Why a table that was open is not any more, and the way back."""
+def _say_what_is_gone(tab: session.Session) -> None:
+    """Say why an open table was dropped, and the way back."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
-    if held.lost is None:
+    if tab.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
-    elif held.lost:
-        names = ", ".join(plain(name, at_most=80) for name in held.lost)
+    elif tab.lost:
+        names = ", ".join(plain(name, at_most=80) for name in tab.lost)
         gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
             names=names
         )
@@ -147,7 +147,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
 
 
 def need_data_set(would_do: str) -> DataSet:
-    """The data set of this tab. Without one: what this page would do, and the ways there; then it ends."""
+    """Return the data set of this tab. Without one, show what the page would do, and end it."""
     data_set = session.session().data_set
     if data_set is None:
         data_sets_view.ways_to_a_table(would_do)
@@ -156,12 +156,12 @@ def need_data_set(would_do: str) -> DataSet:
 
 
 def need_rows(would_do: str) -> Curator:
-    """Rows to look at: those of the table that is being declared, which needs no budget, or open ones."""
+    """Return a curator of the table that is being declared, which needs no budget, or of the open one."""
     return need_curator(would_do) if session.session().draft is None else reopening.auditable_draft()
 
 
 def need_curator(would_do: str) -> Curator:
-    """The same with its rows; where they are not here the page asks for them, and ends."""
+    """Return the curator of this tab. Without its rows, ask for them, and end the page."""
     data_set = need_data_set(would_do)
     curator = session.session().curator
     if curator is None:
@@ -172,7 +172,7 @@ def need_curator(would_do: str) -> Curator:
 
 
 def error_box(error: Exception) -> None:
-    """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
+    """Show what happened, why, and what to do; an unexpected exception is only numbered."""
     unexpected.box(error)
     if isinstance(error, RowsError):
         rows_view.offer_first_rows()
@@ -209,33 +209,33 @@ def compute(function: Callable[..., Result], *given: Any) -> Result:
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
-    """The same when its turn comes."""
+    """Compute the same when its turn comes."""
     with in_line():
         return compute(function, *given)
 
 
 def readable(chart: Chart) -> Any:
-    """The drawing of a chart, with words that can be read on this tab's ground."""
+    """Return the drawing of a chart, with words that can be read on this tab's background."""
     return charts.readable(chart.spec, dark=session.is_dark())
 
 
 def show_clickable(
     chart: Chart, clicked: session.Selection, on_click: Callable[[], None] | Literal["rerun"] = "rerun"
 ) -> None:
-    """A chart whose marks can be clicked, with words for those who do not see it."""
+    """Show a chart whose marks can be clicked, with words for those who do not see it."""
     st.altair_chart(
         readable(chart), alt=chart.alt, key=clicked.key, on_select=on_click, selection_mode=clicked.name
     )
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
-    """A chart with words for those who do not see it, and its table under an expander."""
+    """Show a chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
     _twin(chart.table, key=key)
 
 
 def show_pictures(pictures: Pictures, *, key: str) -> None:
-    """The same of several charts, below each other on a telephone: one legend and one table for all."""
+    """Show several charts, below each other on a telephone, with one legend and one table for all."""
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:2px 14px">{"".join(pictures.legend)}</div>')
     for number, beside in enumerate(pictures.lines):
         for place, (column, chart) in enumerate(zip(st.columns(len(beside)), beside, strict=True)):
@@ -249,7 +249,7 @@ def _twin(table: pd.DataFrame, *, key: str) -> None:
 
 
 def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
-    """Aggregates with the digits that mean something, thousands separated."""
+    """Show aggregates with the digits that mean something, thousands separated."""
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
         charts.rounded(frame),
@@ -260,7 +260,7 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
 
 
 def show_rows(frame: pd.DataFrame) -> None:
-    """Rows on the page; a column of whole days is written without a time."""
+    """Show rows; a column of whole days is written without a time."""
     times = frame.select_dtypes("datetime")
     days = [
         name for name in times.columns if (times[name].dropna() == times[name].dropna().dt.normalize()).all()
@@ -270,7 +270,7 @@ def show_rows(frame: pd.DataFrame) -> None:
 
 
 def private_badge(release: Release | PrivateReport) -> None:
-    """The badge of differentially private results, with their loss and unit."""
+    """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
             loss=loss_words(release.guarantee.loss), unit=plain(release.guarantee.unit, at_most=200)
@@ -284,7 +284,7 @@ def private_badge(release: Release | PrivateReport) -> None:
 
 
 def internal_badge() -> None:
-    """The badge of everything that reads the original."""
+    """Show the badge of everything that reads the original."""
     st.badge(
         _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
     )
@@ -292,7 +292,7 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
+    """Ask for a second table from a file, read once; None, and any error, while there is none."""
     tab = session.session()
     if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -342,32 +342,32 @@ def show_notice(page: str) -> None:
 
 
 def link_root(address: str, kind: str) -> str:
-    """Where pages for people with a link are, seen from the address of one of ours."""
+    """Return the root of pages for people with a link, from the address of a page of the workbench."""
     parts = urlsplit(address)
     folder = parts.path.rsplit("/", 1)[0]
     return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
-    """Places of the columns to be drawn: all of a few; of many those with the largest entries, or others."""
+    """Return positions of the columns to be drawn; of many, those with the largest entries or a choice."""
     if len(names) <= READABLE:
         return list(range(len(names)))
     off = np.where(np.eye(len(names), dtype=bool), np.nan, np.asarray(matrix, dtype=float))
     known = np.isfinite(off)
     means = np.where(known, off, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
     order = [names[i] for i in np.argsort(-means, kind="stable")]
-    chosen = st.multiselect(
+    shown_names = st.multiselect(
         _("Columns in the picture: of {all}, those with the largest errors at first").format(all=len(names)),
         order,
         order[:READABLE],
         key=key,
         max_selections=2 * READABLE,
     )
-    return [list(names).index(name) for name in chosen]
+    return [list(names).index(name) for name in shown_names]
 
 
 def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None) -> None:
-    """The error of every pair that the noise alone explains.
+    """Show the error of every pair that the noise alone explains.
 
     Args: shown, end: columns and darkest error of a map beside it.
     """

@@ -35,7 +35,7 @@ ROLE_WORDS = Words(
     }
 )
 COUNTED_WORDS = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
-"""What groups are counted in, and so who is protected."""
+"""Units of the size of a group, and so of what is protected."""
 UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
@@ -44,23 +44,23 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
 def printable(text: object, *, at_most: int = 80) -> str:
-    """A person's own text without signs that cannot be seen, such as those that turn the direction around."""
+    """Remove signs that cannot be seen from a person's own text, such as those that turn its direction."""
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
     return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
 
 
 def plain(text: object, *, at_most: int = 80) -> str:
-    """A person's own text, such as a column name, so that Markdown shows it to the letter."""
+    """Escape a person's own text, such as a column name, so that Markdown shows it to the letter."""
     return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
 
 
 def unmarked(text: str) -> str:
-    """A sentence with `plain` parts, for a page that is no Markdown."""
+    """Return a sentence with `plain` parts for a page that is no Markdown."""
     return _MARKED.sub(r"\1", text)
 
 
 def number(value: float) -> str:
-    """A number with the digits that mean something."""
+    """Write a number with the digits that mean something."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "∞"
     if abs(value) >= 1000:
@@ -71,12 +71,12 @@ def number(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A count of rows or people, which has no decimals, whatever noise has."""
+    """Write a count of rows or people, which has no decimals, whatever noise has."""
     return f"{round(value):,}" if math.isfinite(value) else "∞"
 
 
 def figure_words(figure: Figure) -> str:
-    """The value of a statistic; of a quantile, which is known to its cell, the cell's bounds with it."""
+    """Write the value of a statistic; of a quantile, which is known to its cell, also the cell's bounds."""
     low, high = figure.cell or (figure.value, figure.value)
     if low == high:
         return number(figure.value)
@@ -86,19 +86,19 @@ def figure_words(figure: Figure) -> str:
 
 
 def amount(units: int, account: Account) -> str:
-    """Units of the ledger as "epsilon 0.5"; units of rho at the delta of the account, see `spent_epsilon`."""
+    """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see `spent_epsilon`."""
     return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def rule_unit(account: Account) -> str:
-    """The unit in which people are told of an account."""
+    """Return the unit in which an account is shown."""
     if account.rule.pure:
         return _("epsilon")
     return _("epsilon at delta {delta:g}").format(delta=float(Fraction(delta_of(account))))
 
 
 def budget_line(balance: Balance, account: Account) -> str:
-    """Spent, held and left, as people are told."""
+    """Write what is spent, held and left."""
     return _("{unit}: spent {spent} · held {held} · left {left}").format(
         unit=rule_unit(account),
         spent=number(spent_epsilon(balance.spent, account)),
@@ -108,7 +108,7 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def rho_words(balance: Balance, account: Account) -> str:
-    """The same in the unit that adds up, for the tooltip; empty where that is epsilon."""
+    """Write the same in rho, which adds up, for the tooltip; empty under pure epsilon."""
     if account.rule.pure:
         return ""
     return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
@@ -117,7 +117,7 @@ def rho_words(balance: Balance, account: Account) -> str:
 
 
 def unit_words(unit: PrivacyUnit) -> str:
-    """Who is protected, in a few words."""
+    """Describe the privacy unit in a few words."""
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
     rows = _("1 row") if unit.max_rows == 1 else _("{rows} rows").format(rows=unit.max_rows)
@@ -132,7 +132,7 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 
 def counted_words(unit: PrivacyUnit) -> str:
-    """What is left out where rows of a person beyond the largest number are not counted; else empty."""
+    """Say what is left out where rows of a person beyond the largest number are not counted; else empty."""
     if unit.id_column is None:
         return ""
     if unit.max_rows == 1:
@@ -143,12 +143,12 @@ def counted_words(unit: PrivacyUnit) -> str:
 
 
 def budget_words(account: Account) -> str:
-    """The whole promise of an account."""
+    """Write the whole promise of an account."""
     return loss_words(account.promise)
 
 
 def loss_words(loss: Mapping[str, str]) -> str:
-    """A stated loss, from the texts of its exact numbers."""
+    """Write a stated loss, from the texts of its exact numbers."""
     numbers = {name: float(Fraction(text)) for name, text in loss.items()}
     name = "epsilon" if "epsilon" in numbers else "rho"
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
@@ -160,7 +160,7 @@ def loss_words(loss: Mapping[str, str]) -> str:
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
-    """The largest chance that somebody can come to assign to a person's being in the table.
+    """Return the largest chance that an attacker can come to assign to a person's being in the table.
 
     From Bayes' rule with a likelihood ratio of at most e^epsilon. Source: Kasiviswanathan, Smith (2014).
     """
@@ -168,7 +168,7 @@ def odds(epsilon: float, prior: float = 0.5) -> float:
 
 
 def epsilon_words(epsilon: float) -> str:
-    """What an epsilon means, in one sentence."""
+    """Explain an epsilon in one sentence."""
     sure = 100 * odds(epsilon)
     if sure > 99.99:
         return _("Someone who is 50 % sure that a person is in the table can become all but certain.")
@@ -178,7 +178,7 @@ def epsilon_words(epsilon: float) -> str:
 
 
 def answer_words(epsilon: float) -> str:
-    """What an epsilon means for somebody who answers a question."""
+    """Explain an epsilon to a person who answers a question."""
     sure = 100 * odds(epsilon)
     if sure > 99.99:
         return _("Someone who is 50 % sure of your answer can become all but certain.")
@@ -188,7 +188,7 @@ def answer_words(epsilon: float) -> str:
 
 
 def answer_to(found: RowCount) -> list[str]:
-    """An answer as sentences, the number first."""
+    """Write an answer as sentences, the number first."""
     rows = _("About {rows} rows.").format(rows=f"{round(found.value):,}")
     if not found.measured:
         return [
@@ -206,7 +206,7 @@ def answer_to(found: RowCount) -> list[str]:
 
 
 def epsilon_verdict(epsilon: float) -> str:
-    """How strong a promise that is."""
+    """Judge the strength of the promise."""
     if epsilon <= 1:
         return _("A strong promise.")
     if epsilon <= 4:
@@ -217,19 +217,19 @@ def epsilon_verdict(epsilon: float) -> str:
 
 
 def delta_of(account: Account) -> str:
-    """The delta at which an account's losses in rho are told as epsilon: its own, or the usual one."""
+    """Return the delta at which an account's losses in rho are shown as epsilon."""
     return str(account.promise.get("delta", USUAL_DELTA))
 
 
 def spent_epsilon(units: int, account: Account) -> float:
-    """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
+    """Convert units of the ledger to epsilon, at the account's delta under zCDP."""
     if account.rule.pure:
         return units / UNIT
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
 def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
-    """What a release promises and what not, as sentences; `shown` makes people's own texts harmless."""
+    """Write what a release promises and what not; `shown` makes people's own texts harmless."""
     promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
     sentences = [
         promise,
@@ -263,7 +263,7 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
 
 
 def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
-    """The sentence about a source whose rows nobody can check; none for any other table."""
+    """Write the sentence about a source whose rows cannot be checked; none for any other table."""
     if not guarantee.declared_by:
         return []
     return [
@@ -275,7 +275,7 @@ def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:
-    """(what happened and why, what to do) for an error box."""
+    """Return what happened and why, and what to do, for an error box."""
     problem, remedy = problem_and_remedy(error)
     return _sentence(problem), _sentence(remedy)
 
@@ -285,7 +285,7 @@ def _sentence(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share with the digits that mean something."""
+    """Write a share with the digits that mean something."""
     if 0 < share < 0.001:
         return _("under 0.1 %")
     if 0.995 <= share < 1:
@@ -296,12 +296,12 @@ def percent(share: float) -> str:
 
 
 def limit_words(limit: float) -> str:
-    """A share that somebody chose, as it was chosen: 2 % and not 2.0 %."""
+    """Write a share as it was chosen, 2 % and not 2.0 %."""
     return f"{100 * limit:g}{PERCENT}"
 
 
 def hundredths(value: float) -> str:
-    """A number of hundredths with its sign."""
+    """Write a number of hundredths with its sign."""
     return f"{number(value)}{PERCENT}"
 
 

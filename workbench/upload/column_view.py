@@ -19,7 +19,7 @@ from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, k
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
-    """The grid after what the form says of the column that is looked at."""
+    """Return the grid after the form of one column was filled in."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(_("Column"), names, key=place.key, persist_state="session")
@@ -56,7 +56,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
 
 
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
-    """The fields that a kind of column has, and what they say."""
+    """Show the fields of a kind of column, and return what they say."""
     kind = st.selectbox(
         _("Kind"), KINDS, KINDS.index(line["kind"]), format_func=kind_title, key=f"{key}-kind"
     )
@@ -93,22 +93,22 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:
-    """How many rows keep their value under this declaration, and what becomes of the others; internal."""
+    """Show how many rows keep their value under this declaration, and what others become; internal."""
     schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
     if name in problems:
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:
         return
-    found = opening.outside(draft, schema.columns[0])
+    check = opening.outside(draft, schema.columns[0])
     rows = max(1, len(draft.frame))
     moved = {
-        _("moved to a bound"): found.clipped,
-        _("counted as other"): found.other,
-        _("missing"): found.missing,
-        _("no cell to go to"): found.refused,
+        _("moved to a bound"): check.clipped,
+        _("counted as other"): check.other,
+        _("missing"): check.missing,
+        _("no cell to go to"): check.refused,
     }
-    kept = rows - sum(moved.values())
-    shares = {_("as they are"): kept / rows, **{label: count / rows for label, count in moved.items()}}
+    unchanged = rows - sum(moved.values())
+    shares = {_("as they are"): unchanged / rows, **{label: count / rows for label, count in moved.items()}}
     widgets.internal_badge()
     chart = charts.bars(
         list(shares),

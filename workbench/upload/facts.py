@@ -27,7 +27,7 @@ _BOUNDS = {"low", "high", "bin_width", "cuts", "step", "special"}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FactQuestion:
-    """What the owner of a table is asked next.
+    """A question to the owner of a table.
 
     Attributes:
         kind: "public" of what is the same for every such table, "round" of round bounds in place of the
@@ -42,7 +42,7 @@ class FactQuestion:
 
 
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
-    """The first question that is open; None where all is known from outside or was left as it is."""
+    """Return the first open question; None where all is known from outside or was left as it is."""
     unsaid = [column for column in schema.columns if column.from_data and column.name not in draft.left]
     public = tuple(column for column in unsaid if is_public(column, rare(draft, schema, column)))
     if public:
@@ -54,7 +54,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
 
 
 def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
-    """Whether what is declared is nothing that this table alone has.
+    """Return whether a declaration holds nothing that this table alone has.
 
     So are yes and no, sexes, bounds that were not read from it, and lists of labels that ten people share.
     """
@@ -64,7 +64,7 @@ def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
 
 
 def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Listed labels that fewer than ten people hold; found once per declaration. Private."""
+    """Find listed labels that fewer than ten people hold, once per declaration. Private."""
     if not isinstance(column, Categorical):
         return ()
     key = (column, schema.unit.id_column)
@@ -74,9 +74,9 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
         if schema.unit.id_column is not None:
             who = draft.frame[schema.unit.id_column].to_numpy()
             rows = rows.assign(who=who).drop_duplicates()
-        held = rows["code"].value_counts()
+        people = rows["code"].value_counts()
         labels = enumerate(texts_of(column.categories))
-        draft.rare[key] = tuple(label for code, label in labels if held.get(code, 0) < FEW)
+        draft.rare[key] = tuple(label for code, label in labels if people.get(code, 0) < FEW)
     return draft.rare[key]
 
 
@@ -101,15 +101,15 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
 
 
 def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
-    """The column with these labels counted as other."""
-    kept = zip(column.categories, texts_of(column.categories), strict=True)
+    """Return the column with these labels counted as other."""
+    categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
-        column, categories=tuple(each for each, text in kept if text not in labels), other=True
+        column, categories=tuple(each for each, text in categories if text not in labels), other=True
     )
 
 
 def unread(draft: Draft, column: Column) -> tuple[str, ...]:
-    """Texts of cells that are no number or day, and count as missing; found once per declaration. Private."""
+    """Find texts of cells that are no number or day and count as missing, once per declaration. Private."""
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
     key = (column, None)

@@ -1,4 +1,4 @@
-"""What was taken from the table, asked about in groups, one question at a time."""
+"""Questions about facts that were taken from the table, in groups, one at a time."""
 
 from __future__ import annotations
 
@@ -147,6 +147,6 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 
 
 def _say_more(question: FactQuestion) -> None:
-    """How much is still to be asked."""
+    """Say how many columns are still to be asked about."""
     if question.more:
         st.caption(_("{more} more columns are asked about after this.").format(more=question.more))

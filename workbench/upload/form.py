@@ -26,7 +26,7 @@ _FIRST = ["column", "kind", "known from"]
 
 
 def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
-    """What is publicly known, column by column; None while it does not hold."""
+    """Ask what is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
         _(
@@ -73,7 +73,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
 
 
 def _grid(draft: Draft) -> pd.DataFrame:
-    """Every column as a line that can be edited."""
+    """Show every column as a line that can be edited."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     if editor.value() is None:  # a new editor, or one that another page made forget its edits
         draft.grid = draft.edited
@@ -117,7 +117,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
 
 
 def ask_budget(draft: Draft) -> AnyLoss | None:
-    """All that may ever be spent; None while it does not hold."""
+    """Ask for all that may ever be spent; None while it does not hold."""
     st.header(_("3 · Budget"), help=GLOSSARY["budget"])
     account = session.ledger().account(draft.dataset)
     if account is not None:
@@ -135,7 +135,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
     )
     epsilon_view.say(epsilon)
     rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
-    chosen = st.radio(
+    choice = st.radio(
         _("How charges add up"),
         rules,
         index=rules.index(Rule.BASIC if few else Rule.ZCDP),
@@ -147,7 +147,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
-    rule = Rule(str(chosen))
+    rule = Rule(str(choice))
     delta = USUAL_DELTA
     if not rule.pure:
         delta = st.text_input(
@@ -164,7 +164,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
-    """What a delta means, and whether that is too much for so many people."""
+    """Explain a delta, and warn where it is too large for the number of people."""
     words = _("Except with a chance of delta, one in {times}, no person loses more than epsilon says.")
     st.caption(words.format(times=number(1 / delta)))
     rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
@@ -177,7 +177,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
 
 
 def _ask_alike(alike: Alike) -> bool:
-    """Say which table it looks like, and whether it was answered."""
+    """Say which table it looks like; return whether the question was answered."""
     st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
     answer = st.radio(

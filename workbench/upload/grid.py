@@ -26,7 +26,7 @@ _EMPTY = {
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
-    """One line per column of the table, in the table's order; every cell is text or a tick."""
+    """Return one line per column of the table, in the table's order; every cell is text or a tick."""
     declared = {column.name: column for column in schema.columns}
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(
@@ -46,7 +46,7 @@ def kind_title(kind: str) -> str:
 def from_grid(
     grid: pd.DataFrame, suggested: Schema, unit: PrivacyUnit
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
-    """The schema that the grid says, and what is wrong with which column.
+    """Read a schema from the grid, and what is wrong with which column.
 
     A fact that a person changed, or a column of which it is said where it is known from, no longer counts as
     taken from the data.
@@ -76,7 +76,7 @@ def from_grid(
 
 
 def line(column: Column) -> dict[str, Any]:
-    """One column as a line of the grid."""
+    """Return one column as a line of the grid."""
     return {
         **_EMPTY,
         "column": column.name,
@@ -108,11 +108,11 @@ def _column(line: dict[str, Any]) -> Column:
 
 
 def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Column:
-    """Marks outlast a change of kind, and of some categories of a list: what is left came from the data."""
+    """Mark facts that came from the data; marks outlast a change of kind or of some categories."""
     if known_from or suggested is None:
         return dataclasses.replace(column, known_from=known_from[:LONGEST_SOURCE])
-    kept = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
-    return dataclasses.replace(column, from_data=kept)
+    marks = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
+    return dataclasses.replace(column, from_data=marks)
 
 
 def _kept(column: Column, suggested: Column, fact: str) -> bool:
@@ -125,7 +125,7 @@ def _kept(column: Column, suggested: Column, fact: str) -> bool:
 
 
 def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """What counts as what, written as "text = value"."""
+    """Read what counts as what, written as "text = value"."""
     pairs = [part.rpartition(" = ") for part in split(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):
         raise ParameterError(

@@ -56,8 +56,8 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     file = file_view.read(data, name, notice=NOTICE, key=session.ledger().key, options=options)
     if file is not None:
-        kept = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
-        _draft(name, file.table.frame, None, file=file, data=kept, schema=file.schema)
+        text = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
+        _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
 
 
 def take_codebook() -> None:
@@ -112,13 +112,13 @@ def choose_table(choosing: bool) -> None:
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Rows of a named person that were declared to count; None where nobody did, or the rows decided it."""
+    """Return the declared number of rows of a named person; None where the rows decided it."""
     declared = unit is not None and unit.id_column is not None and not (unit.from_data or unit.found)
     return unit.max_rows if unit is not None and declared else None
 
 
 def outside(draft: Draft, column: Column) -> Outside:
-    """Rows outside a column's declaration; computed once per declaration. Private."""
+    """Count the rows outside a column's declaration, once per declaration. Private."""
     if column not in draft.checks:
         draft.checks[column] = column.check(draft.frame[column.name])
     return draft.checks[column]
@@ -171,7 +171,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
 
 
 def declared(draft: Draft, schema: Schema) -> Declaration:
-    """What a person declares of a draft, to be kept."""
+    """Return what a person declares of a draft, to be kept."""
     options = draft.read.options if draft.read else None
     return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
 
@@ -229,7 +229,7 @@ def _draft(
 def _filed(
     frame: pd.DataFrame, dataset: str, *, sample: bool, source: Source | None
 ) -> tuple[str, PersonalLedger]:
-    """What a table is, or would be, filed under, and the ledger with the key for it."""
+    """Return the id under which a table is, or would be, filed, and the ledger with the key for it."""
     own = session.ledger()
     if sample:
         own = own.for_samples()

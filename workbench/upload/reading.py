@@ -1,4 +1,4 @@
-"""How a file was read: what was understood, with examples, and the controls to have it read otherwise."""
+"""Numbers and dates of a file as they were understood, and the controls to have it read otherwise."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def ask_order(draft: Draft, read: ReadResult) -> None:
 
 
 def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
-    """Encoding, separator, decimal sign, header, lines above it; what the file was read with is chosen."""
+    """Ask for encoding, separator, decimal sign, header and lines above it, from those used."""
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)

@@ -48,7 +48,7 @@ def show_cards() -> None:
 
 
 def rows_words(source: Source) -> str:
-    """Why a row is one person's."""
+    """Say why a row is one person's."""
     if not source.declared_by:
         return _("Each row comes from the rows of one person, whatever is in the others.")
     return _("{name} declared that each row comes from one person; this is not checked.").format(

@@ -21,13 +21,13 @@ from workbench.upload import facts
 ONE, NAMED, DECLARED = "one", "named", "declared"
 CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
 EPSILONS = ("1/50", "3/100", "1/25", "1/20")
-"""What finding the number privately may cost."""
+"""Epsilons that finding the number privately may cost."""
 ENOUGH = 0.8
 """Share of the rows below which a cap is warned of."""
 
 
 def ask_unit(draft: Draft) -> PrivacyUnit | None:
-    """Who is protected, asked first; None until it is said.
+    """Ask who is protected; None until it is said.
 
     What the operator of a source declared can only be made stronger.
     """
@@ -83,7 +83,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 
 
 def _ask_search(table: str, start: str) -> str:
-    """The epsilon for which the number is found when the data set is opened, as an exact text."""
+    """Ask for the epsilon that finding the number costs at the opening, as an exact text."""
     epsilon: str = st.select_slider(
         _("Epsilon that finding it costs"),
         EPSILONS,
@@ -107,10 +107,10 @@ def _ask_search(table: str, start: str) -> str:
 
 
 def _ask_cap(table: str, start: int | None) -> int | None:
-    """How many rows of a person count, from a public list; None until it is chosen."""
+    """Ask how many rows of a person count, from a public list; None until it is chosen."""
     names = {OTHER: _("another number"), FOUND: _("find it privately")}
     options = [*CAPS, *names]
-    chosen = st.selectbox(
+    cap = st.selectbox(
         _("Rows of one person that count, at most"),
         options,
         index=None if start is None else options.index(start if start in options else OTHER),
@@ -124,8 +124,8 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         key=f"unit-cap-{table}",
         persist_state="session",
     )
-    if chosen != OTHER:
-        return chosen
+    if cap != OTHER:
+        return cap
     rows: int | None = st.number_input(
         _("How many rows"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
     )
@@ -133,7 +133,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
 
 
 def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
-    """The unit, marked where figures of the rows were seen before the number was chosen."""
+    """Return the unit, marked where figures of the rows were seen before the number was chosen."""
     if rows is None and not draft.cap_seen:
         st.button(
             _("Show what each number would keep (computed from the rows)"),
@@ -157,14 +157,14 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 
 
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
-    """What each number keeps, and the noise that it needs; for the owner only."""
+    """Show what each number keeps, and the noise that it needs; for the owner only."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
-    kept = facts.shares_kept(draft, name, caps)
-    if rows and kept["rows"][caps.index(rows)] < ENOUGH:
+    shares = facts.shares_kept(draft, name, caps)
+    if rows and shares["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
             _(
                 "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
-            ).format(kept=percent(kept["rows"][caps.index(rows)]), rows=rows),
+            ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
     with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
@@ -173,9 +173,9 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
             pd.DataFrame(
                 {
                     _("rows a person"): caps,
-                    _("rows that count"): kept["rows"].map(percent),
-                    _("people with all their rows"): kept["people"].map(percent),
-                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in kept["off"]],
+                    _("rows that count"): shares["rows"].map(percent),
+                    _("people with all their rows"): shares["people"].map(percent),
+                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in shares["off"]],
                 }
             ),
             hide_index=True,
@@ -183,7 +183,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
 
 
 def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
-    """A number of rows that no column lets anybody check."""
+    """Ask for a number of rows that no column lets anybody check."""
     rows = st.number_input(
         _("Rows of one person, at most"),
         least,

@@ -16,7 +16,7 @@ MOST_FOR_HISTOGRAM = 6
 
 
 def shown_to_me() -> None:
-    """The first page of an analyst."""
+    """Show the first page of an analyst."""
     st.title(_("What others show you"))
     st.write(_("You see the releases of these data sets. Their rows and budgets are their stewards'."))
     if not data_sets_view.my_data_sets():
@@ -24,7 +24,7 @@ def shown_to_me() -> None:
 
 
 def show(data_set: DataSet, *, steward: bool) -> None:
-    """A data set that is on file: what can be done with it, and what was released."""
+    """Show what can be done with a data set that is on file, and its releases."""
     st.title(_("What you can do now") if steward else plain(data_set.name))
     if steward:
         _ways_on(data_set)
@@ -34,8 +34,8 @@ def show(data_set: DataSet, *, steward: bool) -> None:
 
 
 def _ways_on(data_set: DataSet) -> None:
-    held = session.session()
-    if held.curator is not None:
+    tab = session.session()
+    if tab.curator is not None:
         st.success(
             _("The data set is open. What is computed from its rows now goes through the ledger."),
             icon=":material/lock:",
@@ -50,16 +50,16 @@ def _ways_on(data_set: DataSet) -> None:
     with st.container(horizontal=True):
         st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
-    if held.curator is None:
+    if tab.curator is None:
         st.subheader(_("The rows"))
         data_sets_view.bring_rows(data_set)
 
 
 def _made_before(data_set: DataSet) -> None:
-    made = releases.earlier(data_set)
-    if made:
+    lines = releases.earlier(data_set)
+    if lines:
         st.subheader(_("Releases"))
-        for line in made[:8]:
+        for line in lines[:8]:
             if st.button(
                 _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
                 key=f"release-{line['request_id']}",

@@ -99,7 +99,7 @@ def read_within(
         return lambda share: on_progress(stage, starts[stage] + width * share)
 
     on_progress(LINES, 0.0)
-    table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
+    table = read_table(data, name, on_share=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
     schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))

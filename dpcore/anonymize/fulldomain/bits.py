@@ -14,7 +14,7 @@ WORD = 63
 
 @dataclass(frozen=True, kw_only=True)
 class Bits:
-    """Where the numbers of a column are inside the keys."""
+    """The place of the numbers of a column inside the keys."""
 
     shift: int
     mask: int
@@ -25,7 +25,7 @@ class Bits:
         return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
 
     def of(self, keys: IntArray) -> IntArray:
-        """The numbers inside the keys."""
+        """Return the numbers inside the keys."""
         return (keys >> self.shift) & self.mask
 
 

@@ -22,8 +22,10 @@ FEW = 16_384
 
 
 class CodedClasses:
-    """The classes of one node, taken apart into their labels, to count those of coarser nodes from. Sensitive
-    values are looked at for histograms only: all else has one entry per class."""
+    """The classes of one node, taken apart into their labels, to count those of coarser nodes from.
+
+    Sensitive values are looked at for histograms only. All else has one entry per class.
+    """
 
     def __init__(self, classes: Classes) -> None:
         self.classes, self.table = classes, classes.table
@@ -72,8 +74,10 @@ class CodedClasses:
         return found
 
     def around(self, place: int) -> FloatArray:
-        """(shape of the lattice) at each node that is not below this one: the people, at most, in the class
-        of one of these. The node at which it meets another is known column by column."""
+        """(shape of the lattice) the people, at most, in the class of one of these at each coarser node.
+
+        The node at which it meets another is known column by column.
+        """
         table = self.table
         index = np.full(len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32)
         for columns, numbers in self._groups:
@@ -133,7 +137,7 @@ class CodedClasses:
 
     @cached_property
     def members(self) -> Members:
-        """Whose published rows are in which class."""
+        """The owners of the published rows of each class."""
         members = self.table.members
         assert members is not None
         shown = members.among(self.table.published > 0)
@@ -150,14 +154,13 @@ class CodedClasses:
         return self._held[column]
 
     def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """The keys where people of a view are counted too often at a coarser node, and what to add."""
+        """Return the keys where people of a view are counted too often at a coarser node, and what to add."""
         begun, keys, counts = self._pending_of(view)
         here = np.flatnonzero(reduce(np.bitwise_and, map(getitem, begun, node)))
         return keys[here], counts[here]
 
     def _pending_of(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
-        """Corrections of a view that may begin at coarser nodes: from which levels on, at which key, how
-        many."""
+        """Return the corrections of a view that may begin at coarser nodes: levels, keys and counts."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None

@@ -129,7 +129,7 @@ class Counted(ClassesOfNode):
         width = len(self.secrets[column].values)
         value, figures = self._coded.held(column)
         most = COMBINATIONS * len(value)
-        is_small = self._space * width <= most  # counted by number, and told by class at the end
+        is_small = self._space * width <= most  # counted by number, and numbered by class at the end
         group, space = (self._index, self._space) if is_small else (self._class, len(self._occupied))
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
@@ -157,8 +157,8 @@ class Counted(ClassesOfNode):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
-    """What some nodes publish, (nodes,) each, where classes of few rows are suppressed.
+class NodeFigures:
+    """Figures of what some nodes publish, (nodes,) each, where classes of few rows are suppressed.
 
     Attributes:
         suppressed: rows.
@@ -170,9 +170,11 @@ class Figures:
     kept: IntArray
     squares: FloatArray
 
-    def taken(self, nodes: BoolArray) -> Figures:
+    def taken(self, nodes: BoolArray) -> NodeFigures:
         """Those of some of the nodes."""
-        return Figures(suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes])
+        return NodeFigures(
+            suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes]
+        )
 
 
 class Counter:
@@ -185,13 +187,13 @@ class Counter:
         self._floor = CodedClasses(self.base)
 
     def classes(self, node: Node) -> Counted | Classes:
-        """The classes of a node at or above the floor."""
+        """Return the classes of a node at or above the floor."""
         if not self.is_counted(node):
             return self._grouper.generalized(self.base, node)
         return Counted(self._remembering(), node)
 
     def _remembering(self) -> CodedClasses:
-        """The floor, whose labels are forgotten where they are too many."""
+        """Return the floor, and forget its labels where they are too many."""
         if self._floor.size > REMEMBERED:
             self._floor = CodedClasses(self.base)
         return self._floor
@@ -203,13 +205,12 @@ class Counter:
         return AT_ONCE // classes if classes <= SMALL else 1
 
     def is_counted(self, node: Node) -> bool:
-        """Whether classes of a node are counted; labels with too many combinations are sorted."""
+        """Return whether classes of a node are counted; labels with too many combinations are sorted."""
         most = COMBINATIONS * len(self.base.class_keys) * (1 if self.table.members is None else 2)
         return math.prod(map(getitem, self.table.widths, node)) <= most
 
-    def figures(self, nodes: Sequence[Node], least: int) -> Figures:
-        """The figures of some nodes that are counted, where classes of fewer rows than `least` are
-        suppressed."""
+    def figures(self, nodes: Sequence[Node], least: int) -> NodeFigures:
+        """Count the figures of some nodes, where classes of fewer rows than `least` are suppressed."""
         floor = self._remembering()
         number = np.empty((len(nodes), len(floor.keys)), dtype=np.int64)
         starts = np.zeros(len(nodes) + 1, dtype=np.int64)
@@ -222,15 +223,17 @@ class Counter:
         is_kept = sizes >= least
         kept = sizes * is_kept
         rows = np.add.reduceat(kept, starts[:-1])
-        return Figures(
+        return NodeFigures(
             suppressed=(floor.published.sum() - rows).astype(np.int64),
             kept=np.add.reduceat(is_kept, starts[:-1], dtype=np.int64),
             squares=np.add.reduceat(kept * kept, starts[:-1]),
         )
 
     def around(self, classes: Counted | Classes, place: int) -> FloatArray:
-        """(shape of the lattice) at each node above the floor: the people, at most, in the class that holds
-        one of these classes' rows."""
+        """(shape of the lattice) the people, at most, with the rows of one of these classes, at each node.
+
+        Nodes below the floor are left out.
+        """
         if isinstance(classes, Counted):
             inside = classes.inside(place)
         else:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import Counting, Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import ClassSizeMetric, Metric, Separable
+from dpcore.anonymize.fulldomain.search import Solution
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -26,20 +26,12 @@ from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Point(Solution):
     """The best node for one k, limit and metric."""
 
     k: int
     limit: float
     metric: Metric
-    node: Node
-    score: float
-    suppressed: int
-    """Rows."""
-    people: int
-    """People who have a suppressed row."""
-    classes: int
-    """Classes that are kept."""
 
 
 class Frontier:
@@ -53,9 +45,13 @@ class Frontier:
         *,
         on_progress: OnProgress = silent,
     ) -> None:
-        """Group and count every node; `models` hold beside every k, `on_progress` gets the stage and
-        the share done, and what it raises ends the pass.
+        """Group and count every node.
 
+        Args:
+            table: the distinct tuples.
+            ks: every k that is to be answered.
+            models: those that hold besides.
+            on_progress: gets the stage and the share done; what it raises ends the pass.
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
         check_feasible(table)
@@ -72,7 +68,7 @@ class Frontier:
         self._count(on_progress)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
-        """The optimal node for one of the `ks`, of equal ones the least general; None if none is feasible."""
+        """Find the optimal node for one of the `ks`, of equal ones the least general; None without any."""
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
@@ -82,7 +78,7 @@ class Frontier:
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
-            assert isinstance(metric, Counting)
+            assert isinstance(metric, ClassSizeMetric)
             squares = self._squares[candidates, band:].sum(axis=1)
             bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
         levels = self.table.lattice.total_levels[candidates]
@@ -112,7 +108,7 @@ class Frontier:
         )
 
     def _judged(self, index: int, k: int) -> tuple[Classes, BoolArray]:
-        """The classes of a node, and which of them are suppressed."""
+        """Return the classes of a node, and which of them are suppressed."""
         classes = self._grouper.classes(self.table.lattice.node(index))
         return classes, violations((KAnonymity(k=k), *self.models), classes)
 

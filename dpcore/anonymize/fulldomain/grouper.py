@@ -47,16 +47,15 @@ class ClassesOfNode(ABC):
 
     @abstractmethod
     def histogram(self, column: str) -> ValueCounts:
-        """Published people by value of a sensitive column."""
+        """Return published people by value of a sensitive column."""
 
     @abstractmethod
     def most_held(self, column: str) -> ValueCounts | None:
-        """The same with each as often as any finer classes may hold them together; None where that is not
-        known."""
+        """Return the same with each as often as finer classes may hold them together; None if unknown."""
 
     @abstractmethod
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
-        """The codes of a column's labels in some of the classes."""
+        """Return the codes of a column's labels in some of the classes."""
 
     @property
     @abstractmethod
@@ -64,14 +63,14 @@ class ClassesOfNode(ABC):
         """(entries,) the class of each of the table's keys."""
 
     def people_in(self, marked: BoolArray) -> int:
-        """Published people who have a row in one of the marked classes (one flag per class)."""
+        """Return published people who have a row in one of the marked classes (one flag per class)."""
         table = self.table
         if table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
         return table.members.number_among(marked[self.of_entries] & (table.published > 0))
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Whether at most `allowed` published people have a row in the marked classes."""
+        """Return whether at most `allowed` published people have a row in the marked classes."""
         each = int(self.people[marked].sum())  # counts a person in each of their classes
         if each <= allowed or self.table.members is None:
             return each <= allowed
@@ -98,7 +97,7 @@ class Classes(ClassesOfNode):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each class starts in `keys`."""
+        """The place in `keys` at which each class starts."""
         return starts_of(self.keys >> self.table.tail)
 
     @cached_property
@@ -180,7 +179,7 @@ class Grouper:
         self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
 
     def finest(self) -> Classes:
-        """The classes of the table as it is."""
+        """Return the classes of the table as it is."""
         table, folded = self.table, self.table.folded
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
@@ -188,7 +187,7 @@ class Grouper:
         return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
 
     def classes(self, node: Node) -> Classes:
-        """The classes of a node; the path to it generalizes the columns with most values first."""
+        """Group a node; the path to it generalizes the columns with most values first."""
         levels = list(self._bottom)
         current = self.finest()
         for column in self.table.priority:
@@ -203,7 +202,7 @@ class Grouper:
         return current
 
     def walk(self) -> Iterator[Classes]:
-        """The classes of every node of the lattice, each made from a neighbor one level below it."""
+        """Yield the classes of every node, each made from a neighbor one level below it."""
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
@@ -218,7 +217,7 @@ class Grouper:
             yield from self._walk(current, depth + 1)
 
     def generalized(self, classes: Classes, node: Node, *, on_path: bool = False) -> Classes:
-        """The classes of a coarser node from those of a finer one; `on_path`: as `walk` goes."""
+        """Group a coarser node from the classes of a finer one; `on_path`: as `walk` goes."""
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
             packed = (keys << self._count_bits) | classes.counts

@@ -28,7 +28,7 @@ class Lattice:
 
     @classmethod
     def of(cls, hierarchies: Sequence[Hierarchy]) -> Lattice:
-        """The lattice that these hierarchies span."""
+        """Return the lattice that these hierarchies span."""
         return cls(tuple(hierarchy.height + 1 for hierarchy in hierarchies))
 
     @property
@@ -43,7 +43,7 @@ class Lattice:
 
     @cached_property
     def strides(self) -> Node:
-        """What one level more adds to the index of a node, one per column."""
+        """The step of a node's index for one level more, one per column."""
         return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
 
     @cached_property
@@ -52,25 +52,25 @@ class Lattice:
         return self.outer_sum([np.arange(levels, dtype=np.float64) for levels in self.shape]).astype(np.int64)
 
     def node(self, index: int) -> Node:
-        """The levels of the node at an index."""
+        """Return the levels of the node at an index."""
         return tuple(
             index // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)
         )
 
     def levels(self, indices: IntArray) -> list[IntArray]:
-        """The levels of many nodes by index: one array per column."""
+        """Return the levels of many nodes by index: one array per column."""
         return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
 
     def index(self, node: Node) -> int:
-        """The index of a node."""
+        """Return the index of a node."""
         return sum(level * stride for level, stride in zip(node, self.strides, strict=True))
 
     def below(self, node: Node) -> tuple[slice, ...]:
-        """The node and all its specializations, as slices of an array of `shape`."""
+        """Return the node and all its specializations, as slices of an array of `shape`."""
         return tuple(slice(level + 1) for level in node)
 
     def above(self, node: Node) -> tuple[slice, ...]:
-        """The node and all its generalizations, as slices of an array of `shape`."""
+        """Return the node and all its generalizations, as slices of an array of `shape`."""
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:

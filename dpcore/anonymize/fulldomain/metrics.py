@@ -25,8 +25,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 class Metric(Registered, ABC):
-    """One measure of what a node loses: a frozen class of its parameters, which registers itself by its
-    `kind`."""
+    """A measure of what a node loses: a frozen class of its parameters, registered by its `kind`."""
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
@@ -169,7 +168,7 @@ class NonUniformEntropy(Separable):
         return self.weights.get(table.names[column], 1.0)
 
 
-class Counting(Metric):
+class ClassSizeMetric(Metric):
     """A figure that the class sizes alone decide."""
 
     @abstractmethod
@@ -186,7 +185,7 @@ class Counting(Metric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discernibility(Counting):
+class Discernibility(ClassSizeMetric):
     """Sum of the squared class sizes, plus N for every suppressed row (Bayardo and Agrawal, 2005)."""
 
     kind = "discernibility"
@@ -210,7 +209,7 @@ class Discernibility(Counting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AverageClassSize(Counting):
+class AverageClassSize(ClassSizeMetric):
     """N over the number of classes; all suppressed rows are one (LeFevre, DeWitt, Ramakrishnan, 2006)."""
 
     kind = "average class size"

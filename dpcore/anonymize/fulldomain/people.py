@@ -27,8 +27,7 @@ OWNERS = 50_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Members:
-    """Whose rows the entries of a table are: (pairs,) each person with each entry that holds rows of theirs,
-    sorted by person, then by entry.
+    """The owners of the entries of a table, as pairs of a person and an entry, sorted by both.
 
     Attributes:
         alike: (persons,) how many people hold the same entries, where one stands for all of them; None where
@@ -52,19 +51,19 @@ class Members:
         return np.ones(len(self.person), dtype=np.int64) if self.alike is None else self.alike[self.person]
 
     def among(self, entries: BoolArray) -> Members:
-        """The pairs of the marked entries."""
+        """Return the pairs of the marked entries."""
         here = entries[self.entry]
         return replace(self, person=self.person[here], entry=self.entry[here])
 
     def number_among(self, entries: BoolArray) -> int:
-        """The people who have rows in one of the marked entries."""
+        """Return the people who have rows in one of the marked entries."""
         person = self.person.take(np.flatnonzero(entries.take(self.entry)))
         if self.alike is not None:
             return int(self.alike[person[starts_of(person)]].sum())
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest(self, pairs: IntArray) -> IntArray:
-        """The people, at least, who have so many pairs of person and entry."""
+        """Return the people, at least, who have so many pairs of person and entry."""
         sizes, people, most = self._by_size
         place = np.searchsorted(most, pairs, side="right") - 1
         return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
@@ -82,15 +81,15 @@ class Members:
         return sizes, people, most
 
 
-class Field(Protocol):
-    """Where the numbers of a column are inside the keys."""
+class NumbersInKeys(Protocol):
+    """The place of the numbers of a column inside the keys."""
 
     def of(self, keys: IntArray) -> IntArray:
-        """The numbers inside the keys."""
+        """Return the numbers inside the keys."""
 
 
-class Table(Protocol):
-    """What is read of the tuples; each is explained there."""
+class TupleTable(Protocol):
+    """The attributes of tuples that are read here; each is explained there."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -103,7 +102,7 @@ class Table(Protocol):
     @property
     def has_subset(self) -> bool: ...
     @property
-    def fields(self) -> Mapping[str, Field]: ...
+    def fields(self) -> Mapping[str, NumbersInKeys]: ...
     @property
     def members(self) -> Members | None: ...
     @property
@@ -114,12 +113,12 @@ class Table(Protocol):
     def codes(self) -> Sequence[IntArray]: ...
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
-        """The codes of a column inside the keys."""
+        """Return the codes of a column inside the keys."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Folded:
-    """How the people of a table add up.
+    """The sums of the people of a table.
 
     Counted are published people (view 0), published people by each sensitive value (a view for each sensitive
     column), and under a research subset people of the whole table (the last view).
@@ -139,7 +138,7 @@ class Folded:
     begin: IntArray
 
     @classmethod
-    def of(cls, table: Table) -> Folded:
+    def of(cls, table: TupleTable) -> Folded:
         """Fold the people of a table.
 
         Raises: LimitError when people have too many different rows.
@@ -202,7 +201,7 @@ class _Terms:
         )
 
 
-def _view(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
+def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
     """(entries,) owners, each in every tuple of theirs, and the corrections; made of some owners at a time.
 
     Args: weights: (pairs of owner and entry,) the people that the owner stands for.
@@ -236,7 +235,7 @@ def _view(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> 
     return counts, found
 
 
-def _corrections(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
+def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
     """Of some owners, each with their different tuples; None where they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
@@ -269,7 +268,7 @@ def _corrections(table: Table, owner: IntArray, entry: IntArray, weights: IntArr
     return _Terms.joined(corrections)
 
 
-def _folded(table: Table, parts: Sequence[_Terms]) -> _Terms:
+def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
     """One correction for those that begin at one node in one class."""
     nothing = np.empty(0, dtype=np.int64)
     none = _Terms(
@@ -285,7 +284,7 @@ def _folded(table: Table, parts: Sequence[_Terms]) -> _Terms:
     return found.folded(class_index(same))
 
 
-def _meeting(table: Table, left: IntArray, right: IntArray) -> IntArray:
+def _meeting(table: TupleTable, left: IntArray, right: IntArray) -> IntArray:
     """(columns, pairs) the lowest levels at which the tuples of two entries have one label."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counted, Counter, Figures
+from dpcore.anonymize.fulldomain.counter import Counted, Counter, NodeFigures
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
-    Counting,
+    ClassSizeMetric,
     Discernibility,
     InformationLoss,
     Metric,
     Separable,
 )
-from dpcore.anonymize.fulldomain.size import check_nodes, told_each, walked
+from dpcore.anonymize.fulldomain.size import check_nodes, progress_each, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
@@ -52,7 +52,7 @@ class Solution:
     """People who have a suppressed row."""
     classes: int
     """Classes that are kept."""
-    checks: int
+    checks: int = 0
     """Nodes that were grouped until it was found."""
 
 
@@ -67,6 +67,7 @@ def search(
     """Find the node with the least information loss at which few people have a suppressed row.
 
     Args:
+        table: the distinct tuples.
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
         metric: InformationLoss() where none is given.
@@ -116,15 +117,15 @@ class _Search:
         self.plain = tuple(plain)
         self._decides_by_histogram = not set(models) <= set(plain)
         self.bounds = metric.bounds(table)
-        self.guesses = table.likeness if isinstance(metric, Discernibility) else self.bounds
+        self.guesses = table.collisions if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
-        self.each = told_each(table)
-        self.left: list[int] = []  # nodes that were open each time that progress was told
-        self.is_bounding = isinstance(metric, Counting)
+        self.each = progress_each(table)
+        self.left: list[int] = []  # nodes that were open each time that progress was reported
+        self.is_bounding = isinstance(metric, ClassSizeMetric)
         self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
@@ -142,8 +143,10 @@ class _Search:
             low, high = (low, middle) if feasible else (middle + 1, high)
 
     def descend(self) -> None:
-        """Check what is still open, the most general nodes first; none of one sum of levels is below another
-        of them."""
+        """Check what is still open, the most general nodes first.
+
+        Nodes of one sum of levels are not below each other.
+        """
         left, total = self.open.nonzero()[0], self.table.lattice.total_levels
         self.is_bounding = False  # the generalizations of an open node are closed by now
         ordered = left[np.lexsort((self.bounds[left], -total[left]))]
@@ -165,8 +168,10 @@ class _Search:
                     self._check(index)
 
     def _sift(self, indices: IntArray) -> None:
-        """Close those of some nodes that suppress too much by the rows of their classes alone, or score more
-        than the best by them. Rows are people."""
+        """Close some nodes that suppress too much, or score too much, by the rows of their classes alone.
+
+        Rows are people.
+        """
         lattice = self.table.lattice
         nodes = [(index, lattice.node(index)) for index in indices.tolist()]
         counted = [(index, node) for index, node in nodes if self.counter.is_counted(node)]
@@ -182,7 +187,7 @@ class _Search:
             worse = self._least(kept, found.taken(fits)) > self.best.score * (1 + ROUNDING)
             self.open[kept[worse]] = False
 
-    def _least(self, indices: IntArray, found: Figures) -> FloatArray:
+    def _least(self, indices: IntArray, found: NodeFigures) -> FloatArray:
         """(nodes,) what nodes with these figures score at least."""
         if isinstance(self.metric, Separable):
             return self.metric.bounds_given(self.table, indices, found.suppressed)
@@ -190,12 +195,14 @@ class _Search:
             return np.zeros(len(indices))  # to look may close others
         # the classes that other models suppress are one more, where classes are what is counted
         more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
-        assert isinstance(self.metric, Counting)
+        assert isinstance(self.metric, ClassSizeMetric)
         return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + more)
 
     def close_in(self) -> None:
-        """Check what is still open, the nodes most like the best one first: there it is decided which are too
-        general, and which not general enough."""
+        """Check what is still open, the nodes most similar to the best one first.
+
+        Most others are then closed as too general, or not general enough.
+        """
         while self.best is not None and self.open.any():
             best, left = self.best, self.open.nonzero()[0]
             away = np.abs(self.guesses[left] - self.guesses[self.table.lattice.index(best.node)])
@@ -239,7 +246,7 @@ class _Search:
         return True
 
     def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
-        """Where nothing may be suppressed, one class that is too small decides many nodes: the smallest."""
+        """Close nodes by the smallest class, where nothing may be suppressed: it decides many of them."""
         people = classes.people[marked]
         self.waits -= 1
         if self.waits > 0 or people.min() >= self.least:
@@ -259,7 +266,7 @@ class _Search:
             np.maximum(below, rows, out=below)
 
     def _is_not_worth_it(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
-        """Whether histograms could not make a node the best, and seldom close others."""
+        """Return whether histograms could not make a node the best, and seldom close others."""
         if self.best is None or 4 * self.refused > self.histograms:
             return False
         score = self.metric.score(classes, marked)
@@ -268,7 +275,7 @@ class _Search:
         return score > self.best.score * (1 + ROUNDING)
 
     def _is_worse(self, index: int, node: Node) -> bool:
-        """Whether the rows that a generalization suppresses alone make a node worse than the best."""
+        """Return whether the rows that a generalization suppresses alone make a node worse than the best."""
         suppressed = int(self.suppressed.flat[index])
         if self.best is None or not suppressed:
             return False
@@ -278,8 +285,8 @@ class _Search:
         )
 
     def _raise_bounds(self, classes: ClassesOfNode) -> None:
-        """Where class sizes are the score: what generalizations of these classes score at least."""
-        assert isinstance(self.metric, Counting)
+        """Raise the bounds of the generalizations of these classes, where class sizes are the score."""
+        assert isinstance(self.metric, ClassSizeMetric)
         lowest = self.metric.above(classes, self.least)
         above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
         np.maximum(above, lowest, out=above)
@@ -299,12 +306,15 @@ class _Search:
             self.on_progress("searching", self._share())
 
     def _share(self) -> float:
-        """The part of all looks that was taken, as far as can be told: nodes close slower towards the end, so
-        that each look to come closes about the root of what those since the first third did."""
+        """Estimate the part of all looks that was taken.
+
+        Nodes close slower towards the end: each look to come closes about the root of what those since the
+        first third did.
+        """
         self.left.append(int(np.count_nonzero(self.open)))
-        told = len(self.left) - 1
-        since = min(1 + 3 * told // 10, told)
-        closed = (self.left[since] - self.left[-1]) / (self.each * max(told - since, 1))
+        reports = len(self.left) - 1
+        since = min(1 + 3 * reports // 10, reports)
+        closed = (self.left[since] - self.left[-1]) / (self.each * max(reports - since, 1))
         return self.checks / (self.checks + self.left[-1] / math.sqrt(max(closed, 1)))
 
     def _raise_floor(self, node: Node) -> None:
@@ -315,7 +325,7 @@ class _Search:
         self.counter.raise_floor(tuple(map(max, map(min, lowest, node), self.counter.base.node)))
 
     def _may_suppress_few(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
-        """Whether some specialization of an infeasible node could be feasible."""
+        """Return whether some specialization of an infeasible node could be feasible."""
         if all(model.monotone for model in self.models) or (
             self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
         ):
@@ -343,7 +353,7 @@ class _Search:
                 checks=self.checks,
             )
             self.open &= self.bounds <= score
-            if isinstance(self.metric, Counting):
+            if isinstance(self.metric, ClassSizeMetric):
                 self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 

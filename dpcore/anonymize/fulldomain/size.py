@@ -1,4 +1,4 @@
-"""How large a full-domain search is, told before it runs; above a bound it refuses for local recoding."""
+"""The size of a full-domain search before it runs, and its bound."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SMALL_LIMIT = 0.05
 SEARCHED = {True: (0.15, 0.45), False: (1.3, 2.0)}
 """The part of those seconds that a search took mostly (19 of 20 times) and at most, for suppression limits up
 to the small one and above. What a question closes is not known before: one number would be a guess."""
-TOLD = 16
-"""Nodes, at most, from one word about progress to the next."""
-TOLD_TUPLES = 500_000
+PROGRESS_NODES = 16
+"""Nodes, at most, from one call of a progress callback to the next."""
+PROGRESS_TUPLES = 500_000
 """The same in tuples: less than a quarter of a second."""
 
 NODE_SECONDS = 20e-6
@@ -42,7 +42,7 @@ NODE_BYTES = 50
 TUPLE_BYTES = 96
 LABEL_BYTES = 4
 FIXED_BYTES = 1_500_000
-"""What a search was seen to take at most: of each node, each distinct tuple, each label, and in any case."""
+"""Bytes that a search takes at most, of each node, each distinct tuple, each label, and in any case."""
 PAIR_BYTES = 700
 """For each pair of a person and a tuple, before equal corrections are folded."""
 
@@ -66,17 +66,17 @@ class Prediction:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether one pass over all nodes is accepted."""
+        """True where one pass over all nodes is accepted."""
         return self.usual <= MOST_SECONDS and self.nodes <= MOST_NODES
 
     def search(self, limit: float) -> tuple[float, float]:
-        """The seconds that a search at this limit takes mostly, and at most."""
+        """Return the seconds that a search at this limit takes mostly, and at most."""
         mostly, most = SEARCHED[limit <= SMALL_LIMIT]
         return mostly * self.seconds, most * self.seconds
 
 
 def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
-    """The cost of one pass over so many distinct tuples (at most the number of rows), roughly."""
+    """Predict the cost of one pass over so many distinct tuples, at most the number of rows, roughly."""
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
     memory = FIXED_BYTES + nodes * NODE_BYTES + tuples * TUPLE_BYTES + LABEL_BYTES * REMEMBERED
@@ -84,7 +84,7 @@ def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
 
 
 def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
-    """The cost of one pass, from the CPU time of some nodes: within a factor of 2.
+    """Predict the cost of one pass from the CPU time of some nodes, within a factor of 2.
 
     Nodes are taken in proportion to the tuples that they would have were columns independent, and weigh the
     less, so that the few fine nodes that most of the time goes into are among them.
@@ -114,15 +114,15 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
     return replace(rough, seconds=seconds, usual=usual, memory=memory_of(table))
 
 
-def told_each(table: Tuples) -> int:
-    """Nodes from one word about progress to the next."""
-    return max(1, min(TOLD, TOLD_TUPLES // len(table.keys)))
+def progress_each(table: Tuples) -> int:
+    """Return the nodes from one call of a progress callback to the next."""
+    return max(1, min(PROGRESS_NODES, PROGRESS_TUPLES // len(table.keys)))
 
 
 def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Classes]:
-    """The classes of every node; `on_progress` gets the stage and the share of the work that is done."""
+    """Yield the classes of every node; `on_progress` gets the stage and the share that is done."""
     table, done = grouper.table, 0.0
-    work, each = _work(table), told_each(table)
+    work, each = _work(table), progress_each(table)
     whole = float(work.sum())
     for turn, classes in enumerate(grouper.walk()):
         if turn % each == 0:
@@ -139,9 +139,12 @@ def _work(table: Tuples) -> FloatArray:
 
 
 def memory_of(table: Tuples) -> int:
-    """Bytes that a search takes: a few figures for each node and each tuple, and the labels that are kept, of
-    each level of a column and of each combination of levels of half of the columns. Or, where that is more,
-    what finding out takes where the rows of people meet."""
+    """Return the bytes that a search takes.
+
+    A few figures for each node and each tuple, and the labels that are kept, of each level of a column and of
+    each combination of levels of half of the columns. Or, where that is more, what finding out takes where
+    the rows of people meet.
+    """
     shape, classes = table.lattice.shape, table.number
     kept = classes * (math.prod(shape[: table.half]) + math.prod(shape[table.half :]))
     labels = classes * sum(shape) + min(kept, REMEMBERED)

@@ -34,10 +34,10 @@ class Tuples:
     used: tuple[IntArray, ...]
     """used[j]: the leaves of hierarchy j that occur; keys hold positions in it."""
     columns: tuple[Bits, ...]
-    """Where each quasi-identifier is inside the keys."""
+    """The place of each quasi-identifier inside the keys."""
     secrets: Mapping[str, SensitiveColumn]
     fields: Mapping[str, Bits]
-    """Where each sensitive column is inside the keys."""
+    """The place of each sensitive column inside the keys."""
     tail: int
     """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of the subset."""
     has_subset: bool
@@ -46,7 +46,7 @@ class Tuples:
     counts: IntArray
     """Rows of every key; int64."""
     members: Members | None
-    """Whose rows they are; None where every row is a person."""
+    """The owners of the rows; None where every row is a person."""
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -66,14 +66,14 @@ class Tuples:
         return self.members.number_among(self.published > 0)
 
     def fewest_people(self, each: IntArray) -> IntArray:
-        """The people in some classes, at least, where so many are counted in each class they are in."""
+        """Return the people, at least, of some classes, where so many are counted in each of theirs."""
         if self.members is None:
             return each
         return self.members.fewest(each)
 
     @cached_property
     def folded(self) -> Folded | None:
-        """How people add up; None where every row is a person."""
+        """The sums of people; None where every row is a person."""
         return None if self.members is None else Folded.of(self)
 
     @cached_property
@@ -153,8 +153,8 @@ class Tuples:
         )
 
     @cached_property
-    def likeness(self) -> FloatArray:
-        """How likely two rows are of one class, were columns independent: logarithms, flat."""
+    def collisions(self) -> FloatArray:
+        """(nodes,) logarithms of the chance that two rows are of one class, were columns independent."""
         shares = [[marginal / max(self.rows, 1) for marginal in levels] for levels in self.marginals]
         return self.lattice.outer_sum([np.log([share @ share for share in levels]) for levels in shares])
 
@@ -171,12 +171,12 @@ class Tuples:
 
     @cached_property
     def half(self) -> int:
-        """How many columns come first, so that they have about as many combinations of levels as the rest."""
+        """The number of first columns with about as many combinations of levels as the rest."""
         reached = np.cumprod(self.lattice.shape)
         return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
-        """The codes of a column inside the keys."""
+        """Return the codes of a column inside the keys."""
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
@@ -210,19 +210,20 @@ class Tuples:
         return keys
 
     def without_rows(self) -> Tuples:
-        """What keys are made of, without any: enough to tell which class a row is in."""
+        """Return the layout of the keys without any: enough to find the class of a row."""
         none = np.empty(0, dtype=np.int64)
         return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
 
     def placed(self, frame: pd.DataFrame) -> dict[str, IntArray]:
-        """By column the leaf of every row (int64) of the frame that the table was built from, or of some of
-        its rows. Raises: HierarchyError for a value without a path."""
+        """Return by column the leaf (int64) of every row of the frame that was read, or of some of its rows.
+
+        Raises: HierarchyError for a value without a path.
+        """
         columns = zip(self.names, self.hierarchies, strict=True)
         return {name: hierarchy.placed(frame[name]) for name, hierarchy in columns}
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
-        """The key of every row with these leaves, without its tail (int64), and which rows were suppressed
-        before."""
+        """(rows,) int64 keys of rows with these leaves, without tails, and flags of those starred before."""
         keys: IntArray = np.zeros(1, dtype=np.int64)
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
@@ -259,11 +260,10 @@ class Tuples:
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
-        Raises: SchemaError for a column that is not there or has two roles, or an empty table; HierarchyError
-            for values without a path, LimitError when the columns have too many values together.
+        Raises: SchemaError for a table without rows to publish; HierarchyError for values without a path,
+            LimitError when the columns have too many values together.
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
-        _check_columns(frame, hierarchies, extra)
         read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
@@ -324,7 +324,7 @@ def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> Bo
 
 
 def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """The distinct keys, ascending, and how often each occurs, or the rows that it stands for."""
+    """Count the distinct keys, ascending: how often each occurs, or the rows that it stands for."""
     if rows is None:
         ordered = np.sort(keys)
         starts = starts_of(ordered)
@@ -336,12 +336,12 @@ def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, 
 
 
 def from_zero(steps: IntArray | FloatArray) -> FloatArray:
-    """The sums of the first 0, 1, 2, ... steps."""
+    """Return the sums of the first 0, 1, 2, ... steps."""
     return np.concatenate(([0.0], np.cumsum(steps)))
 
 
 def n_log_n(counts: IntArray | FloatArray) -> FloatArray:
-    """n log2 n, 0 for 0."""
+    """Return n log2 n, and 0 for 0."""
     return np.asarray(counts * np.log2(np.maximum(counts, 1)))
 
 
@@ -350,22 +350,3 @@ def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
-
-
-def _check_columns(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], extra: Mapping[str, object]
-) -> None:
-    if not hierarchies:
-        raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
-    for name in (*hierarchies, *extra):
-        if name not in frame.columns:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-    both = sorted(set(hierarchies) & set(extra))
-    if both:
-        raise SchemaError(
-            "{column} is sensitive and a quasi-identifier at once",
-            remedy="give the column one of the two roles",
-            column=both[0],
-        )
-    if not len(frame):
-        raise SchemaError("the table has no rows", remedy="take a table with rows")

@@ -7,8 +7,9 @@ Each builder takes the distinct values of a column. Missing and already suppress
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ DATE_LEVELS = ("month", "quarter", "year", "decade")
 
 def flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
     """Value -> `*`."""
-    return _stacked(_leaves(values), [], reason)
+    return _stacked(_leaves(values), lambda leaf, _: leaf, (), reason)
 
 
 def intervals(
@@ -38,11 +39,15 @@ def intervals(
     start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Number -> intervals of each width in turn, counted from `start` -> `*`.
+    """Return number -> intervals of each width in turn, counted from `start` -> `*`.
 
     Args:
+        values: distinct numbers, or texts of numbers.
         widths: ascending, each a whole multiple of the one before, so that the levels nest.
-        low, high: numbers below `low` share one label on every level, and so do those from `high` on.
+        low: numbers below it share one label on every level.
+        high: numbers from it on share one label on every level.
+        start: a bound of every interval.
+        reason: why it was suggested.
 
     Raises: ParameterError for widths that do not nest, or values that are no numbers.
     """
@@ -77,8 +82,7 @@ def intervals(
             return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
         return f"[{_number(first)}, {_number(end)})"
 
-    levels = [[label(numbers[leaf], step) for leaf in leaves] for step in steps]
-    return _stacked(leaves, levels, reason, named=start != 0)
+    return _stacked(leaves, lambda leaf, step: label(numbers[leaf], step), steps, reason, named=start != 0)
 
 
 def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
@@ -97,7 +101,7 @@ def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -
     def label(leaf: str, count: int) -> str:
         return leaf[:-count] + "*" * count if count < len(leaf) else SUPPRESSED
 
-    return _stacked(leaves, [[label(leaf, count) for leaf in leaves] for count in masked], reason)
+    return _stacked(leaves, label, masked, reason)
 
 
 def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = "") -> Hierarchy:
@@ -115,7 +119,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
         raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
     moments = dict(zip(found, parsed, strict=True))
     leaves = sorted(found, key=lambda leaf: (moments[leaf], leaf))
-    return _stacked(leaves, [[_period(moments[leaf], level) for leaf in leaves] for level in levels], reason)
+    return _stacked(leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason)
 
 
 def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason: str = "") -> Hierarchy:
@@ -134,9 +138,7 @@ def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason
     def label(leaf: str, kept: int) -> str:
         return separator.join(parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:])
 
-    return _stacked(
-        leaves, [[label(leaf, kept) for leaf in leaves] for kept in range(depth - 1, 0, -1)], reason
-    )
+    return _stacked(leaves, label, range(depth - 1, 0, -1), reason)
 
 
 def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
@@ -151,37 +153,49 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
             "sizes must ascend, each a multiple of the one before", remedy="take sizes such as 2, 4"
         )
     leaves = _leaves(values)
-    grouped = [
-        ["{" + ", ".join(_around(leaves, i, size)) + "}" for i in range(len(leaves))] for size in sizes
-    ]
-    return _stacked(leaves, grouped, reason)
+    return _stacked(leaves, _groups(leaves), sizes, reason)
 
 
 def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
-    """Value -> values with less than `minimum` rows joined -> the others in groups of 2, 4, 8, 16 of like
-    frequency -> `*`.
+    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like frequency -> `*`.
 
-    Args: counts: rows of every value. A value that is called as the joined ones are is one of them.
+    A value that is called as the joined ones are is one of them.
+
+    Args: counts: rows of every value. minimum: rows below which a value is rare.
     """
     leaves = sorted(counts, key=lambda value: (-counts[value], value))
     common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
-    kept = set(common)
-    levels = [[value if value in kept else OTHER for value in leaves]]
-    for size in (each for each in GROUPS if each < len(common)):
-        groups = {value: "{" + ", ".join(_around(common, i, size)) + "}" for i, value in enumerate(common)}
-        levels.append([groups.get(value, OTHER) for value in leaves])
-    return _stacked(leaves, levels, reason)
+    kept, grouped = set(common), _groups(common)
+
+    def label(leaf: str, size: int) -> str:
+        if leaf not in kept:
+            return OTHER
+        return leaf if size == 1 else grouped(leaf, size)
+
+    return _stacked(leaves, label, [1, *(size for size in GROUPS if size < len(common))], reason)
 
 
-def _stacked(leaves: list[str], levels: list[list[str]], reason: str, *, named: bool = False) -> Hierarchy:
+def _stacked(
+    leaves: list[str],
+    label: Callable[[str, Any], str],
+    steps: Iterable[Any],
+    reason: str,
+    *,
+    named: bool = False,
+) -> Hierarchy:
     """Leaves, the levels that differ from the level below them, and `*`.
 
-    Args: named: whether a level with one label for all is kept, for what that says.
+    Args:
+        leaves: distinct.
+        steps: one for each level.
+        reason: why it was suggested.
+        label: from a leaf and a step to the label of the leaf at the level of the step.
+        named: whether a level with one label for all is kept, for what that says.
     """
     if not leaves:
         raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
     kept = [leaves]
-    for level in levels:
+    for level in ([label(leaf, step) for leaf in leaves] for step in steps):
         if level != kept[-1] and (named or len(set(level)) > 1):
             kept.append(level)
     return Hierarchy(
@@ -196,10 +210,15 @@ def _leaves(values: Iterable[object]) -> list[str]:
     return [text for text in dict.fromkeys(texts(values)) if text not in (MISSING, SUPPRESSED)]
 
 
-def _around(values: Sequence[str], position: int, size: int) -> Sequence[str]:
-    """The group of neighbors that a position falls into."""
-    start = position // size * size
-    return values[start : start + size]
+def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
+    """Return what names the group of so many neighbors that a value falls into."""
+    position = {value: place for place, value in enumerate(values)}
+
+    def label(value: str, size: int) -> str:
+        start = position[value] // size * size
+        return "{" + ", ".join(values[start : start + size]) + "}"
+
+    return label
 
 
 def _period(moment: pd.Timestamp, level: str) -> str:

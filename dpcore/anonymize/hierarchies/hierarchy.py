@@ -37,7 +37,7 @@ class Hierarchy:
     levels: tuple[tuple[str, ...], ...]
     """levels[j][i] is the label of leaf i at level j; levels[0] are the leaves."""
     reason: str = field(default="", compare=False)
-    """Why it was suggested, in one sentence; empty when a person made it."""
+    """The reason why it was suggested, in one sentence; empty when a person made it."""
 
     def __post_init__(self) -> None:
         check(self.values, self.levels)
@@ -48,7 +48,7 @@ class Hierarchy:
         return len(self.levels) - 1
 
     def labels(self, level: int) -> tuple[str, ...]:
-        """The distinct labels of a level, in order of their first leaf."""
+        """Return the distinct labels of a level, in order of their first leaf."""
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
@@ -69,7 +69,7 @@ class Hierarchy:
         return np.where(starred, len(self.values), np.bincount(codes)[codes])
 
     def extended(self, values: Iterable[str]) -> Hierarchy:
-        """The same hierarchy with further leaves, each its own label on every level below the last."""
+        """Return the same hierarchy with further leaves, each its own label on every level below the last."""
         known = set(self.values)
         new = tuple(dict.fromkeys(value for value in values if value not in known))
         if not new:
@@ -83,7 +83,7 @@ class Hierarchy:
         )
 
     def covering(self, series: pd.Series) -> Hierarchy:
-        """The same hierarchy, with leaves for missing and suppressed (`*`) cells if the column has any."""
+        """Return the same hierarchy, with leaves for missing and suppressed (`*`) cells of a column."""
         return self._covering(*_cells(series))
 
     def _covering(self, column: Canonical, values: list[str]) -> Hierarchy:
@@ -94,12 +94,12 @@ class Hierarchy:
         return self.extended(value for value in (MISSING, SUPPRESSED) if value in lacks)
 
     def thinned(self) -> Hierarchy:
-        """The hierarchy without every second of its inner levels."""
+        """Return the hierarchy without every second of its inner levels."""
         inner = self.levels[1:-1]
         return replace(self, levels=(self.levels[0], *inner[1::2], self.levels[-1]))
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
-        """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
+        """(rows,) int64 leaves as positions in `values`, -1 where a value has no path."""
         return self._encoded(*_cells(series))
 
     def _encoded(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
@@ -111,7 +111,7 @@ class Hierarchy:
         return {value: leaf for leaf, value in enumerate(texts(self.values))}
 
     def placed(self, series: pd.Series) -> NDArray[np.int64]:
-        """The leaf of every row, as `encode`. Raises: HierarchyError for a value without a path."""
+        """(rows,) the leaf of every row. Raises: HierarchyError for a value without a path."""
         return _with_paths(self.encode(series), series)
 
     @property
@@ -120,7 +120,7 @@ class Hierarchy:
         return self._position.get(SUPPRESSED, -1)
 
     def read(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
-        """The hierarchy as `covering` gives it, and the leaf of every row there, from one look at the column.
+        """Return the hierarchy as `covering` gives it, and the leaf of every row there, from one look.
 
         Raises: HierarchyError for a value without a path.
         """
@@ -130,8 +130,9 @@ class Hierarchy:
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
-        """Read `value;level 1;...;*`, one line per leaf, no header; a byte order mark and repeated lines are
-        skipped.
+        """Read `value;level 1;...;*`, one line per leaf, no header.
+
+        A byte order mark and repeated lines are skipped.
 
         Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
         """
@@ -146,7 +147,7 @@ class Hierarchy:
         return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """The file that `from_csv` reads, separated by semicolons; formulas of spreadsheets are disarmed."""
+        """Write the file that `from_csv` reads, separated by semicolons; formulas are disarmed."""
         out = io.StringIO()
         lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
         csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
@@ -154,7 +155,7 @@ class Hierarchy:
 
 
 def _cells(series: pd.Series) -> tuple[Canonical, list[str]]:
-    """A column by its distinct values, and the text of each."""
+    """Return a column by its distinct values, and the text of each."""
     column = canonical(series)
     return column, list(map(plain, column.values))
 
@@ -210,6 +211,6 @@ def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
 
 
 def _separator(text: str) -> str:
-    """The separator that cuts the first line into most fields."""
+    """Return the separator that cuts the first line into most fields."""
     first = text.lstrip("\r\n").partition("\n")[0]
     return max(";,\t|", key=first.count)

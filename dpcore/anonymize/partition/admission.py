@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.models import PrivacyModel, violations
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError
 from dpcore.tables.classes import BoolArray, IntArray
 
 
@@ -31,11 +31,8 @@ class Gate:
         """Take the conditions for all rows of a table.
 
         Args: counts: the unit that classes count, in a word.
-        Raises: ParameterError for k below 1; InfeasibleError when even the whole table as one class may not
-            be released.
+        Raises: InfeasibleError when even the whole table as one class may not be released.
         """
-        if k < 1:
-            raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
         whole = rows.together(np.ones(rows.number, dtype=bool))
         if k > whole.people[0]:
             raise InfeasibleError(
@@ -51,7 +48,7 @@ class Gate:
         return cls(k=k, models=models, rows=rows)
 
     def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
-        """The same for distinct tuples: the place of the first row of each, and the rows of each."""
+        """Return the same for distinct tuples: the place of the first row of each, and the rows of each."""
         return replace(self, rows=self.rows.united(first, weights))
 
     def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:

@@ -29,8 +29,10 @@ def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
 
 
 def _united(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
-    """(clusters,) the new cluster of each: the broken ones joined with the nearest that is not yet taken, in
-    the order of their means, so that the order of the rows decides nothing."""
+    """(clusters,) the new cluster of each: the broken ones joined with the nearest that is not yet taken.
+
+    They are taken in the order of their means, so that the order of the rows decides nothing.
+    """
     sizes = np.bincount(clusters)
     means = np.stack([np.bincount(clusters, column) / sizes for column in points])
     owner = np.arange(len(sizes))

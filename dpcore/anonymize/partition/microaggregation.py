@@ -18,7 +18,7 @@ from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 from dpcore.errors import SchemaError
-from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index, leaves_of
+from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 
 EXACT_ROWS = 100_000
 """More rows than this are clustered in blocks."""
@@ -35,9 +35,8 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
     Args: gate: what a cluster needs; those that lack more than k people are united.
     Returns: (rows,) the cluster of each.
-    Raises: ParameterError without columns; SchemaError for a column that does not hold numbers in every row.
+    Raises: SchemaError for a column that does not hold numbers in every row.
     """
-    check_columns(columns)
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
     whose, centers = gate.rows.person, points
     if whose is not None:
@@ -54,7 +53,7 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """The rows in an order that their content alone decides: the chosen columns first, then all others."""
+    """Sort the rows by their content alone: the chosen columns first, then all others."""
     chosen = sorted(columns)
     names = [*chosen, *(name for name in frame.columns if name not in chosen)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
@@ -113,7 +112,7 @@ class _Rest:
         self.row[holes] = self.row[stay]
 
     def _nearest(self, distance: FloatArray) -> IntArray:
-        """The k smallest distances, which become infinite; a few are found faster one by one."""
+        """Take the k smallest distances, which become infinite; a few are found faster one by one."""
         if self.k > _ONE_BY_ONE:
             near = np.argpartition(distance, self.k - 1)[: self.k]
             distance[near] = np.inf
@@ -136,12 +135,11 @@ class _Rest:
 
 
 def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -> Recoded:
-    """The table with each number replaced by its cluster's mean, on the scales of every other method.
+    """Replace each number by the mean of its cluster, on the scales of every other method.
 
     The NCP of a cluster is its range over the column's. How a column's distribution changes is seen on bins
     that hold equal shares of the original.
     """
-    check_columns(columns)
     values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
     sizes = np.bincount(clusters)
     means = [np.bincount(clusters, column) / sizes for column in values.values()]
@@ -172,9 +170,7 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 
 
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
-    """A column with mean 0 and variance 1; all 0 when it is constant."""
-    if name not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+    """Scale a column to mean 0 and variance 1; all 0 when it is constant."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise SchemaError(
             "microaggregation needs numbers, {column} has none",

@@ -25,7 +25,6 @@ from dpcore.tables.classes import (
     IntArray,
     Leaves,
     TextArray,
-    check_columns,
     class_index,
     counted_pairs,
     leaves_of,
@@ -38,11 +37,7 @@ more room to cut again. The value lowers NCP by 1 to 10 % against 0 on Adult; 0.
 
 
 def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
-    """Recode the columns so that every class may be released by the gate of the table.
-
-    Raises: ParameterError without columns; SchemaError for an unknown column.
-    """
-    check_columns(columns)
+    """Recode the columns so that every class may be released by the gate of the table."""
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
     classes = _partition(list(leaves.values()), gate)
     return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
@@ -76,7 +71,7 @@ def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
 def _choose(
     cuts: Sequence[_Cut], active: IntArray, part: IntArray, gate: Gate
 ) -> tuple[BoolArray, BoolArray]:
-    """Which parts are cut, and each row's side: by the best column whose two sides may both be released."""
+    """Choose the parts that are cut, and each row's side, by the best column whose sides may be released."""
     savings = np.stack([cut.saving for cut in cuts])
     parts = savings.shape[1]
     split = np.zeros(parts, dtype=bool)
@@ -108,8 +103,10 @@ class _People:
         return cls(order=order, starts=starts_of(together[order]))
 
     def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
-        """People up to each place of a cut, and people after it, inside the part that owns the place; `place`
-        is (rows,)."""
+        """Count the people up to each place of a cut, and after it, inside the part that owns the place.
+
+        Args: place: (rows,).
+        """
         ordered = place[self.order]
         first, last = (each.reduceat(ordered, self.starts) for each in (np.minimum, np.maximum))
         begun = np.cumsum(np.bincount(first, minlength=len(owner)))
@@ -166,7 +163,7 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: 
 
 
 def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
-    """The interval or the set of values that each class prints."""
+    """Print the interval or the set of values of each class."""
     owner, value, _ = counted_pairs(classes, column.codes)
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))

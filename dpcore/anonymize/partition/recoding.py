@@ -22,7 +22,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 from dpcore.anonymize.thresholds import most_within
-from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+from dpcore.tables.classes import FloatArray, IntArray, class_index
 
 Levels = tuple[int, ...]
 """One level of every hierarchy."""
@@ -47,10 +47,8 @@ def local_recoding(
 
     Args: limit: share of the people who may have a row that is suppressed so.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
-        without a path.
+    Raises: HierarchyError for a value without a path.
     """
-    check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
     people = int(gate.rows.together(np.ones(len(frame), dtype=bool)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
@@ -121,7 +119,7 @@ def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
 
 
 def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
-    """The node one level up in the column where that costs the waiting rows least."""
+    """Go one level up in the column where that costs the waiting rows least."""
 
     def price(column: int) -> float:
         penalty, level = table.trees[column].penalty, node[column]
@@ -133,8 +131,7 @@ def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
 
 
 def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
-    """Suppress the unreleased rest, or unite it with the classes where that costs least, until it may be
-    released.
+    """Suppress the unreleased rest, or unite it with the cheapest classes, until it may be released.
 
     Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label, or
     the one above all where it is suppressed.
@@ -152,7 +149,7 @@ def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, 
 
 
 def _is_better_hidden(table: _Table, released: IntArray, rest: IntArray, allowed: int) -> bool:
-    """Whether the rest is of few people, and costs less suppressed than with its best partner."""
+    """Return whether the rest is of few people, and costs less suppressed than with its best partner."""
     if not len(rest) or _may_be_released(table, rest):
         return False
     people = table.gate.rows.taken(rest).groups(np.zeros_like(rest)).people[0]
@@ -176,7 +173,7 @@ def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
 
 
 def _cheapest_partner(table: _Table, released: IntArray) -> tuple[int, float]:
-    """The class for which it costs least that the rest, numbered -1, joins it, and what it costs."""
+    """Find the class that the rest, numbered -1, joins at the least cost, and that cost."""
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)

@@ -210,16 +210,7 @@ def _searched_point(
         found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
     except InfeasibleError:
         return None
-    return Point(
-        k=k,
-        limit=limit,
-        metric=plan.metric,
-        node=found.node,
-        score=found.score,
-        suppressed=found.suppressed,
-        people=found.people,
-        classes=found.classes,
-    )
+    return Point(k=k, limit=limit, metric=plan.metric, **vars(found))
 
 
 def default_plan(

@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.metrics import AverageClassSize
 from dpcore.anonymize.fulldomain.search import search
-from dpcore.anonymize.fulldomain.size import TOLD, memory_of, told_each, walked
+from dpcore.anonymize.fulldomain.size import PROGRESS_NODES, memory_of, progress_each, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples, from_zero
 from dpcore.anonymize.hierarchies.builders import flat, intervals
 from dpcore.anonymize.models import KAnonymity
@@ -29,7 +29,7 @@ def test_the_time_left_follows_from_the_share_towards_the_end() -> None:
         metric=AverageClassSize(),
         on_progress=lambda stage, share: shares.append(share),
     )
-    looks = TOLD * np.arange(len(shares)) + 1
+    looks = PROGRESS_NODES * np.arange(len(shares)) + 1
     assert len(shares) > 20
     assert all(0 < share <= 1 for share in shares)
     predicted = (looks / shares)[-len(shares) // 4 :] / looks[-1]
@@ -54,7 +54,7 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
     shares: list[float] = []
     for _ in walked(Grouper(table), "walking", lambda stage, share: shares.append(share)):
         pass
-    done = reached[: table.lattice.size : TOLD] / reached[-1]
+    done = reached[: table.lattice.size : PROGRESS_NODES] / reached[-1]
     at = np.linspace(0, 1, len(done), endpoint=False)
     assert max(done[1:] / at[1:]) > 2, "nodes would do"
     assert 0.5 < min(shares[3:] / done[3:]) <= max(shares[3:] / done[3:]) < 2
@@ -63,9 +63,9 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
 def test_progress_is_told_more_often_where_nodes_take_longer() -> None:
     """Else Stop is heard seconds later on a large table."""
     many = pd.DataFrame({"a": np.arange(60_000)})
-    assert told_each(Tuples.build(many, {"a": flat(many["a"])})) == 8
+    assert progress_each(Tuples.build(many, {"a": flat(many["a"])})) == 8
     few = many.head(9)
-    assert told_each(Tuples.build(few, {"a": flat(few["a"])})) == TOLD
+    assert progress_each(Tuples.build(few, {"a": flat(few["a"])})) == PROGRESS_NODES
 
 
 def test_people_take_memory_before_they_are_folded() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition.mondrian import mondrian
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError
 from tests.anonymize.oracle import gate
 
 CELLS = st.tuples(
@@ -101,14 +101,10 @@ def test_extreme_columns(values: list[object]) -> None:
 
 
 def test_bad_requests_are_refused() -> None:
-    """Broken: k above the rows, k of 0 or no column gives a table that promises nothing."""
+    """Broken: k above the rows, or a model that the table breaks, gives a table that promises nothing."""
     table = pd.DataFrame({"q": [1, 2, 3]})
     with pytest.raises(InfeasibleError):
         mondrian(table, ["q"], gate=gate(table, 4))
-    with pytest.raises(ParameterError):
-        mondrian(table, ["q"], gate=gate(table, 0))
-    with pytest.raises(ParameterError):
-        mondrian(table, [], gate=gate(table, 1))
     with pytest.raises(InfeasibleError):
         gate(table.assign(s=1), 1, DistinctL(column="s", l=2))
 

@@ -102,8 +102,6 @@ def test_shares_of_people_are_shares_of_people(seed: int) -> None:
     assert seed or found.risk.uniques == found.risk.above == found.risk.average == 1.0
     for each in found.sets:
         assert each.uniques == pytest.approx(unique_people(frame, list(each.columns)))
-    single = {each.columns: each for each in found.sets if len(each.columns) == 1}
-    assert all(each.newly_unique == each.uniques for each in single.values())
     assert found.changes["zip"] == pytest.approx(unique_people(frame, ["age", "sex"]))
     assert found.changes["other"] == found.risk.uniques
     assert found.secrets["disease"].homogeneous_people == 1.0

@@ -165,7 +165,7 @@ def test_meaning_does_not_rest_on_color_alone():
 
 
 def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
-    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had two scales (D23)."""
+    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had two scales."""
     labels = [f"value {i}" for i in range(38)]
     spec = charts.two_way(np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")).spec.to_dict()
     assert spec["encoding"]["y"]["axis"]["labelOverlap"] is False
@@ -175,14 +175,14 @@ def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
 
 
 def test_bars_say_their_value() -> None:
-    """A bar of length 0 said nothing, and nobody could read a bar without pointing at it (D29)."""
+    """A bar of length 0 said nothing, and nobody could read a bar without pointing at it."""
     spec = charts.bars(["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars.").spec.to_dict()
     words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
     assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
 
 
 def test_tables_beside_charts_are_rounded() -> None:
-    """The table beside a chart said 301.1528 and 0.000000000000000004 (D24)."""
+    """The table beside a chart said 301.1528 and 0.000000000000000004."""
     frame = pd.DataFrame({"of": ["a"] * 5, "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan], "k": [5] * 5})
     shown = charts.rounded(frame)
     assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
@@ -192,7 +192,7 @@ def test_tables_beside_charts_are_rounded() -> None:
 
 
 def test_what_a_mark_says_is_rounded() -> None:
-    """A loss of 0.03945980518 and a share of 96.376102% were read out (D24)."""
+    """A loss of 0.03945980518 and a share of 96.376102% were read out."""
     frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
     told = {each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)}
     assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}

@@ -105,7 +105,7 @@ def test_epsilons_to_choose_from_rise():
 
 
 def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
-    """The labels of a map of 60 columns were a smear, and nobody could find one of them (D23)."""
+    """The labels of a map of 60 columns were a smear, and nobody could find one of them."""
 
     def body(names, errors):
         import streamlit as st

@@ -17,7 +17,7 @@ from workbench.ui.wording import answer_to, plain, printable
 def questions(release: Release, *, key: str) -> None:
     """Columns, ranges and categories in, the number of rows and its interval out. Free: it leaves no line."""
     key = f"{key}-{release.request_id}"
-    chosen = st.multiselect(
+    names = st.multiselect(
         _("Columns"),
         askable(release),
         format_func=printable,
@@ -25,7 +25,7 @@ def questions(release: Release, *, key: str) -> None:
         key=f"{key}-columns",
     )
     where: dict[str, Asked] = {}
-    for name in chosen:
+    for name in names:
         column = release.schema.column(name)
         of = f"{key}-{name}"
         if isinstance(column, IntervalColumn):
