@@ -15,7 +15,7 @@ DRAW = np.random.default_rng(1)
 WIDE = pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)}).to_csv(index=False).encode()
 
 
-def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
+def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
     app.go("synthesize").press("A whole table")
@@ -32,7 +32,7 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     assert "all cells are drawn equal" in app.text
 
 
-def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
+def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     """The answer had seven digits and had to be typed; slider, box and button disagreed."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
     app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
@@ -76,7 +76,7 @@ def test_a_wanted_error_says_of_what(app):
     assert "Or say how many rows a cell may be off" in {each.label for each in app.at.number_input}
 
 
-def test_d9_a_script_makes_the_same_release(app, tmp_path):
+def test_a_script_makes_the_same_release(app, tmp_path):
     """What was clicked could not be repeated in a program."""
     app.open(WIDE, "wide.csv").go("synthesize").release()
     data_set = app.session.data_set
@@ -96,7 +96,7 @@ def test_d9_a_script_makes_the_same_release(app, tmp_path):
     assert run.stdout.endswith(f"{release.guarantee.loss} {release.recipe}\n")
 
 
-def test_d12_zcdp_speaks_epsilon(app):
+def test_zcdp_speaks_epsilon(app):
     """Header and button spoke rho, which tells nobody how strong the promise is."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "zcdp").open_draft().go("synthesize")
     assert app.button("Release for epsilon 0.5")

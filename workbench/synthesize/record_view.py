@@ -67,13 +67,14 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
         if curator is not None:
-            _apart(curator, release)
+            with widgets.errors_shown():
+                _outliers(curator, release)
             if None in known.values():
                 being_computed(lambda: None not in tests.values())
             _test(curator, release, rows, tests, key)
 
 
-def _apart(curator: Curator, release: Release) -> None:
+def _outliers(curator: Curator, release: Release) -> None:
     """Show the share of outliers of the original, for its owner; it is no step of the release."""
     names = tuple(
         name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
@@ -83,11 +84,7 @@ def _apart(curator: Curator, release: Release) -> None:
     ):
         return
     widgets.internal_badge()
-    try:
-        outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     st.markdown(
         _(
             "**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times "

@@ -179,7 +179,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns:
-        _rows(data_set, release)
+        with widgets.errors_shown():
+            _rows(data_set, release)
         pooling_view.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
@@ -250,20 +251,16 @@ def earlier(data_set: DataSet) -> None:
 def _rows(data_set: DataSet, release: Release) -> None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     cells = model_view.choose_cells(release)
-    try:
-        release = release.given(cells) if cells else release
-        suggested = min(max(0, round(release.model.total)), 1_000_000)
-        if suggested > SURE_ROWS and not release.tells_rows:
-            st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
-            suggested = 1_000
-        rows = int(
-            st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
-        )
-        key = (release.request_id, str(cells), rows)
-        shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    release = release.given(cells) if cells else release
+    suggested = min(max(0, round(release.model.total)), 1_000_000)
+    if suggested > SURE_ROWS and not release.tells_rows:
+        st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
+        suggested = 1_000
+    rows = int(
+        st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+    )
+    key = (release.request_id, str(cells), rows)
+    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(

@@ -431,7 +431,7 @@ def test_charts_and_tables_of_a_trial() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
 def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
-    """HOUSE 12: a file saved by a spreadsheet in China was refused, a table was not."""
+    """A file saved by a spreadsheet in China was refused, a table was not."""
     text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
     assert state.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
 
