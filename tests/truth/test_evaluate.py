@@ -32,6 +32,7 @@ HEAD = "How good is it? > "
 MOVED = "**The column that moved most is {column}: {distance} of its rows would have to change.**|distance"
 WORST = "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**|"
 OFF = "Do not use figures about {column}: {share} of its rows would have to change.|share"
+ZEROS = "Do not use the mean of {column}: {before} of the original is 0 and {after} of this.|"
 CELLS = "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**|"
 SOURCE = "One column from every source > "
 KEPT = (
@@ -214,8 +215,12 @@ def overview(truth: Truth) -> dict[str, Any]:
     places = [value / each for value, each in zip(values, alone, strict=True)]
     sampled = [math.nan if c is None else c / each for c, each in zip(chance, alone, strict=True)]
     drawn = [*places, *(each for each in sampled if not math.isnan(each))]
+    zeros = [name for name in truth.ordered if truth.labels[name][0] == "0"]
+    before, after = ([float((each[name] == 0).mean()) for name in zeros] for each in (truth.own, truth.other))
     return {
         OFF: worst,
+        ZEROS + "before": lambda shown: any(agrees(shown, share) for share in before),
+        ZEROS + "after": lambda shown: any(agrees(shown, share) for share in after),
         "Worst column > value": worst,
         "Questions off by > value": truth.questions(truth.other),
         "Impossible pairs > value": truth.never(truth.other),
