@@ -12,7 +12,7 @@
     ├── LedgerError             the ledger refuses or cannot answer
     │   ├── RequestConflict     a request id was used before, for something else or without an end
     │   └── LedgerCorrupt       the chain of lines was altered
-    ├── DisclosureError         private rows would have left through a door for public things
+    ├── DisclosureError         private rows would have left where only public things may
     ├── HierarchyError          a generalization hierarchy is incomplete or does not nest
     └── InfeasibleError         no solution meets the demand; the nearest one is named
 
@@ -86,7 +86,7 @@ class LedgerCorrupt(LedgerError):
 
 
 class DisclosureError(DpcoreError):
-    """Private rows would have left through a door that is for public things only."""
+    """Private rows would have left where only public things may."""
 
 
 class HierarchyError(DpcoreError):

@@ -62,7 +62,7 @@ widgets.show_notice("anonymize")
 if tab.anonymized is not None:
     if plan is not None and (current.made_by is None or current.made_by.to_json() != plan.to_json()):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.made(curator, current, tab.anonymized)
+    view.show_result(curator, current, tab.anonymized)
     list_view.show(curator, tab.anonymized)
 if plan is not None:
     view.write(curator, plan)

@@ -1,1 +1,1 @@
-"""What the server answers to people who have a link: pages that need no session and see no rows."""
+"""Pages for people who have a link, without a session and without rows."""

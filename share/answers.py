@@ -1,4 +1,4 @@
-"""The page behind an invitation: a question, answered in the browser, and the report that comes back.
+"""Page behind an invitation to a survey, which is answered in the browser.
 
 `routes` is what a Starlette application mounts. Links that are unknown, answered, expired or closed are all
 answered alike. Nothing here sees a true answer: the browser perturbs it before anything is sent.
@@ -44,7 +44,7 @@ _FILES = {"draw.js": "text/javascript", "answer.js": "text/javascript", "answer.
 
 
 class Limiter:
-    """At most so many requests a minute for each address; forgets everything when the minute is over."""
+    """Limit of the requests of each address in a minute, after which it forgets all addresses."""
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
@@ -53,7 +53,7 @@ class Limiter:
         self._lock = threading.Lock()
 
     def allows(self, address: str) -> bool:
-        """Whether one more request of this address fits into this minute."""
+        """Count a request of an address, and say whether it fits into this minute."""
         minute = int(time.monotonic() // 60)
         with self._lock:
             if minute != self._minute:
@@ -69,6 +69,8 @@ def limited(
     """Return an endpoint that refuses a flood of one address, and what the database cannot answer.
 
     Args:
+        endpoint: answers a request; may raise LedgerError.
+        limiter: counts the requests of each address.
         headers: of every answer.
         busy: makes the page of a refusal.
     """
@@ -86,9 +88,10 @@ def limited(
 
 
 def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
-    """The routes of all answer pages; from now on links work.
+    """Return the routes of all answer pages; from now on links work.
 
     Args:
+        surveys: those of the server.
         per_minute: pages and reports that one address may ask for; many people may share one.
     """
     limiter = Limiter(per_minute)
@@ -123,7 +126,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
 
 
 async def static(request: Request) -> Response:
-    """Our scripts and the style of the pages."""
+    """Send a script, or the style of the pages."""
     name = request.path_params["name"]
     if name not in _FILES:
         return Response(status_code=404, headers=HEADERS)
@@ -131,7 +134,7 @@ async def static(request: Request) -> Response:
 
 
 def read_report(question: Question, body: bytes) -> Any:
-    """The plain report of a body as the script sends it.
+    """Read the plain report of a body as the script sends it.
 
     Raises: ParameterError for another protocol or epsilon, and for what no report of this question is.
     """
@@ -151,8 +154,8 @@ def read_report(question: Question, body: bytes) -> Any:
 
 
 def answer_page(question: Question) -> str:
-    """The page that asks, as HTML; its script draws the report."""
-    asked = {
+    """Return the page that asks a question, as HTML; its script draws the report."""
+    script = {
         "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
@@ -165,7 +168,7 @@ def answer_page(question: Question) -> str:
         STATIC,
         title=_("One question"),
         question=question,
-        asked=asked,
+        asked=script,
         words={
             "promise": _(
                 "Your answer is changed at random here, in your own browser, before anything leaves it. The "
@@ -188,7 +191,7 @@ def answer_page(question: Question) -> str:
 
 
 def gone_page() -> str:
-    """The page of every link that does not work, whatever the reason."""
+    """Return the page of every link that does not work, whatever the reason."""
     return _notice(
         _("This link does not work"),
         _(
@@ -199,7 +202,7 @@ def gone_page() -> str:
 
 
 def busy_page() -> str:
-    """The page of a link that cannot be looked up just now."""
+    """Return the page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
         _(
@@ -227,7 +230,7 @@ def _words() -> dict[str, str]:
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body of a request; None where it is larger than any report."""
+    """Return the body of a request; None where it is larger than any report."""
     body = b""
     async for chunk in request.stream():
         body += chunk

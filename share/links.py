@@ -1,4 +1,4 @@
-"""The page behind a link: one release, its files, and answers to questions about it.
+"""Page behind a link, with the files of one release and answers to questions about it.
 
 Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
 database. Nothing here sees a row or a line of the ledger: what it reads was released before.
@@ -31,9 +31,9 @@ from workbench.web import who
 
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
-KEPT_PAGES, KEPT_BYTES = 32, 64_000_000
+CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
 _FILE = "file="
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 LINK_HEADERS = HEADERS | {
     "Content-Security-Policy": (
         f"default-src 'none'; style-src {STYLE_DIGEST}; form-action 'self'; base-uri 'none'; "
@@ -42,62 +42,64 @@ LINK_HEADERS = HEADERS | {
 }
 
 
-class Kept:
-    """The pages and files that were asked for last, up to a number and a size."""
+class Cache:
+    """Cache of the pages and files that were requested last, up to a number and a size."""
 
     def __init__(self, most: int, size: int) -> None:
         self._most, self._size = most, size
-        self._held: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
+        self._values: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[str, ...], make: Callable[[], Made], size: Callable[[Made], int]) -> Made:
-        """What is kept under the key, made now where it is not there."""
+    def get(self, key: tuple[str, ...], make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
+        """Return the value of a key, made now where it is not in the cache."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key][0]  # type: ignore[return-value]
-        made = make()
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key][0]  # type: ignore[return-value]
+        value = make()
         with self._lock:
-            self._held[key] = (made, size(made))
-            while len(self._held) > self._most or sum(each[1] for each in self._held.values()) > self._size:
-                self._held.popitem(last=False)
-        return made
+            self._values[key] = (value, size(value))
+            sizes = [each for _value, each in self._values.values()]
+            while len(sizes) > self._most or sum(sizes) > self._size:
+                self._values.popitem(last=False)
+                sizes.pop(0)
+        return value
 
 
 class Links:
-    """What the routes answer with; it holds what was made for links that work."""
+    """Answers to requests, with caches of pages and files of links that work."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
-        self._pages = Kept(KEPT_PAGES, KEPT_BYTES)
-        self._files = Kept(KEPT_PAGES, KEPT_BYTES)
-        self._heavy = threading.Semaphore(2)
+        self._pages = Cache(CACHED_PAGES, CACHED_BYTES)
+        self._files = Cache(CACHED_PAGES, CACHED_BYTES)
+        self._makers = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
-        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError.
+        """Return the page of a link, with a question's answer, or one of its files. Raises: LedgerError.
 
         Args: address: of whoever signed in.
         """
         share = self._shares.open(token, address)
         if share is None:
             return HTMLResponse(gone_page(), 404)
-        opened = self._pages.get((share,), lambda: self._opened(share), lambda opened: opened.size)
+        ready = self._pages.get((share,), lambda: self._ready(share), lambda ready: ready.size)
         if query.startswith(_FILE):
-            return self._file(share, opened, query.removeprefix(_FILE))
+            return self._file(share, ready, query.removeprefix(_FILE))
         self._shares.count(share)
-        return HTMLResponse(opened.page.html(opened.questions(query)))
+        return HTMLResponse(ready.page.html(ready.questions(query)))
 
-    def _opened(self, share: str) -> Opened:
-        with self._heavy:
-            return opened(self._shares.shown(share))
+    def _ready(self, share: str) -> ReadyPage:
+        with self._makers:
+            return ready_page(self._shares.shown(share))
 
-    def _file(self, share: str, opened: Opened, name: str) -> Response:
-        if name not in {each.name for each in opened.document.downloads}:
+    def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
+        if name not in {each.name for each in ready.document.downloads}:
             return HTMLResponse(gone_page(), 404)
 
         def make() -> bytes:
-            with self._heavy:
-                return opened.content(name)
+            with self._makers:
+                return ready.content(name)
 
         data = self._files.get((share, name), make, len)
         if len(data) > MAX_ANSWER:
@@ -105,18 +107,18 @@ class Links:
         return Response(
             data,
             media_type=downloads.TYPES[name.rpartition(".")[2]],
-            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(opened.called(name))}"},
+            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"},
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
-    """What stands behind a link, ready to answer.
+class ReadyPage:
+    """A shared result, ready to answer.
 
     Attributes:
         questions: from the end of an address to the form with its answer.
         content: from the name of a file to its bytes.
-        called: from the name of a file to what it is called where it is kept (D33).
+        saved_as: from the name of a file to the name under which it is saved.
         size: about how many bytes it holds.
     """
 
@@ -124,37 +126,38 @@ class Opened:
     page: Page
     questions: Callable[[str], str]
     content: Callable[[str], bytes]
-    called: Callable[[str], str]
+    saved_as: Callable[[str], str]
     size: int
 
 
-def opened(shown: SharedPage) -> Opened:
+def ready_page(shown: SharedPage) -> ReadyPage:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
     if table is not None:
         document = of_table.document(*table, **seen)
         content = functools.partial(of_table.content, *table[:2])
-        called = functools.partial(file_name, shown.title)
+        saved_as = functools.partial(file_name, shown.title)
     else:
         release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
-        called = functools.partial(release_file, shown.title, release)
-    return Opened(
+        saved_as = functools.partial(release_file, shown.title, release)
+    return ReadyPage(
         document=document,
         page=page(document),
         questions=functools.partial(asking.section, release) if document.asks else lambda _: "",
         content=content,
-        called=lambda name: called(*name.rsplit(".", 1)),
+        saved_as=lambda name: saved_as(*name.rsplit(".", 1)),
         size=2 * len(shown.text),
     )
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
-    """The route of all links; from now on they work.
+    """Return the route of all links; from now on they work.
 
     Args:
+        shares: those of the server.
         per_minute: pages, answers and files that one address may ask for.
     """
     links, limiter = Links(shares), Limiter(per_minute)
@@ -170,7 +173,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
 @functools.cache
 def gone_page() -> str:
-    """The page of every link that does not work, whatever the reason."""
+    """Return the page of every link that does not work, whatever the reason."""
     return _notice(
         _("This link does not work"),
         _(
@@ -182,7 +185,7 @@ def gone_page() -> str:
 
 
 def busy_page() -> str:
-    """The page of a link that cannot be looked up just now."""
+    """Return the page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
         _("The server is too busy, or cannot look anything up just now. The link stays as it is."),
@@ -190,7 +193,7 @@ def busy_page() -> str:
 
 
 def large_page() -> str:
-    """The page of a file that is too large."""
+    """Return the page of a file that is too large."""
     return _notice(
         _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )

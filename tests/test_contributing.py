@@ -157,6 +157,18 @@ def test_the_suites_take_the_toy(kind: str, outcomes: dict[str, str]) -> None:
     assert {name: message for name, message in of_suite.items() if message} == {}
 
 
+def test_the_first_commands_find_their_tests() -> None:
+    """The first thing that a newcomer copies would run no test."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"pytest (tests/\S+) -k (\w+)", guide)
+    assert named
+    for place, words in named:
+        files = [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("test_*.py")
+        assert any(re.search(rf"def test_\w*{words}", file.read_text(encoding="utf-8")) for file in files), (
+            words
+        )
+
+
 def test_a_step_that_is_left_out_is_noticed(recipes: dict[str, str], tmp_path: Path) -> None:
     """The test would pass whatever the guide says: here a line is named that is not there."""
     (tmp_path / "app.py").write_text("pages = {}\n", encoding="utf-8")

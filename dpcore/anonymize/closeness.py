@@ -7,11 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn, ValueCounts
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymize.models import SensitiveModel
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.value_counts import ValueCounts
 
 HALVINGS = 6
 """Steps by which t-closeness narrows down how many of a class can be kept."""
@@ -47,14 +48,14 @@ class TCloseness(SensitiveModel):
         return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found, secret = classes.histogram(self.column), classes.secrets[self.column]
+        counts, secret = classes.histogram(self.column), classes.secrets[self.column]
         if self.distance == "equal":
-            moved, whole = _apart(found, secret.counts), 2
+            moved, whole = counts.moved(secret.counts), 2
         elif self.distance == "ordered":
-            moved, whole = _moved_in_order(found, secret.counts), max(len(secret.values) - 1, 1)
+            moved, whole = counts.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
         else:
-            moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
-        return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
+            moved, whole = _moved_in_tree(counts, secret), 2 * len(secret.parents)
+        return np.asarray(compared(moved, self.t, whole * counts.total * secret.counts.sum()) > 0)
 
     def _reach(self, secret: SensitiveColumn) -> float:
         """Return the share of people off their place at most, over all levels or ranks."""
@@ -103,57 +104,15 @@ class TCloseness(SensitiveModel):
         return np.asarray(np.maximum(whole - np.floor(most + ROUNDING), 0).astype(np.int64))
 
 
-# The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly
-# at the threshold are common, and rounding must not decide them.
-
-
-def _apart(found: ValueCounts, table: IntArray) -> IntArray:
-    """(classes,) sum over the values of |N count in the class - n count in the table|."""
-    whole, size = table.sum(), found.total
-    expected = size[found.group] * table[found.value]
-    # a value that the class lacks adds n times its count in the table: all of them, less those it has
-    present = np.abs(found.count * whole - expected) - expected
-    return np.asarray(_summed(found, present) + size * whole)
-
-
-def _moved_in_order(found: ValueCounts, table: IntArray) -> IntArray:
-    """(classes,) sum over the values of the same for all values up to it.
-
-    What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
-    """
-    whole, size = table.sum(), found.total[found.group]
-    reached = np.cumsum(table)
-    summed = np.concatenate(([0], np.cumsum(reached)))
-    first = np.zeros(len(found.group), dtype=bool)
-    first[found.starts] = True
-    held = np.cumsum(found.count)
-    held = held - (held - found.count)[found.starts][np.cumsum(first) - 1]
-    end = np.full(len(found.group), len(table))
-    end[:-1] = np.where(first[1:], len(table), found.value[1:])
-    level = held * whole
-    turn = np.clip(np.searchsorted(reached, level // np.maximum(size, 1), side="right"), found.value, end)
-    stretch = level * (2 * turn - found.value - end)
-    stretch += size * (summed[found.value] + summed[end] - 2 * summed[turn])
-    stretch[first] += size[first] * summed[found.value[first]]
-    return _summed(found, stretch)
-
-
-def _moved_in_tree(found: ValueCounts, secret: SensitiveColumn) -> IntArray:
+def _moved_in_tree(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
-    flow, table = _apart(found, secret.counts), secret.counts
-    group, code, count = found.group, found.value, found.count
+    flow, table = counts.moved(secret.counts), secret.counts
+    group, code, count = counts.group, counts.value, counts.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
-        flow = flow + _apart(ValueCounts(group=group, value=code, count=count, classes=found.classes), table)
+        coarser = ValueCounts(group=group, value=code, count=count, classes=counts.classes)
+        flow = flow + coarser.moved(table)
     return flow
-
-
-def _summed(found: ValueCounts, figures: IntArray) -> IntArray:
-    """(classes,) the sums of whole numbers, exactly."""
-    result = np.zeros(found.classes, dtype=np.int64)
-    if len(found.starts):
-        result[found.group[found.starts]] = np.add.reduceat(figures, found.starts)
-    return result
 
 
 def _coarser(group: IntArray, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray, IntArray]:

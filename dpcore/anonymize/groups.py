@@ -18,6 +18,7 @@ from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, counted_pairs, leaves_of
 from dpcore.tables.people import once_each, people_per_class, person_of
 from dpcore.tables.rows import Held
+from dpcore.tables.value_counts import ValueCounts
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -57,42 +58,6 @@ class SensitiveColumn:
             parent[finer] = coarser
             result.append(parent)
         return tuple(result)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ValueCounts:
-    """The pairs of class and sensitive value that occur, sorted by both; all three arrays are (pairs,).
-
-    Attributes:
-        group: number of the class.
-        value: number of the value.
-        count: people of the class who hold it, above 0.
-        classes: number of classes, those without a pair among them.
-    """
-
-    group: IntArray
-    value: IntArray
-    count: IntArray
-    classes: int
-
-    @cached_property
-    def starts(self) -> IntArray:
-        """The place at which each class that has a pair starts."""
-        return np.flatnonzero(np.diff(self.group, prepend=-1))
-
-    @cached_property
-    def total(self) -> IntArray:
-        """(classes,) the sum of the counts of each class."""
-        return self.summed(self.count).astype(np.int64)
-
-    @cached_property
-    def distinct(self) -> IntArray:
-        """(classes,) the values that each class holds."""
-        return np.bincount(self.group, minlength=self.classes)
-
-    def summed(self, figures: IntArray | FloatArray) -> FloatArray:
-        """(classes,) the sum of a figure per pair, added in the order of the values."""
-        return np.asarray(np.bincount(self.group, figures, self.classes), dtype=np.float64)
 
 
 class ClassStatistics(Protocol):

@@ -165,12 +165,12 @@ class EntropyL(SensitiveModel):
         return f"entropy {self.l:g}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found = classes.histogram(self.column)
+        counts = classes.histogram(self.column)
         logs = classes.secrets[self.column].logs
-        weighted = found.summed(found.count * logs[found.count])
-        spread = found.total * (logs[found.total] - math.log(self.l))
-        too_few = found.distinct < math.ceil(self.l)
-        return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
+        weighted = counts.summed(counts.count * logs[counts.count])
+        spread = counts.total * (logs[counts.total] - math.log(self.l))
+        too_few = counts.distinct < math.ceil(self.l)
+        return np.asarray(((weighted > spread) | too_few) & (counts.distinct > 0))
 
     def fewest(self, secret: SensitiveColumn) -> int:
         return math.ceil(self.l)
@@ -201,11 +201,7 @@ class RecursiveCL(SensitiveModel):
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        found = classes.histogram(self.column)
-        falling = found.count[np.lexsort((-found.count, found.group))]
-        rank = np.arange(len(falling)) - np.repeat(found.starts, found.distinct[found.distinct > 0])
-        tail = found.summed(np.where(rank >= self.l - 1, falling, 0)).astype(np.int64)
-        largest = found.summed(np.where(rank == 0, falling, 0)).astype(np.int64)
+        largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
         return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
 
     def fewest(self, secret: SensitiveColumn) -> int:

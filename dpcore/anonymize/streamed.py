@@ -123,8 +123,8 @@ class Recoding:
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
         printed: IntArray = np.where(suppressed, codes[-1], codes[:-1][leaf])
-        found: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
-        return found
+        column: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
+        return column
 
 
 class Tally:

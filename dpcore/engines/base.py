@@ -148,15 +148,15 @@ class Engine(ABC):
         inside: dict[Clique, list[int]] = {}
         for place, table in enumerate(joint(several, domain, MOST_JOINT)):
             inside.setdefault(table, []).append(place)
-        found: dict[int, Counts] = {}
+        by_place: dict[int, Counts] = {}
         for together in passes(list(inside), domain, MOST_AT_ONCE):
             work = Counting(domain=domain, cliques=together, part=part, groups=groups)
             for table, flat in work.tables(self._scan(work)):
                 cells = flat.reshape(domain.shape(table))
                 for place in inside[table]:
                     values = project(cells, table, several[place]).reshape(domain.shape(cliques[place]))
-                    found[place] = Counts(clique=cliques[place], values=values)
-        return [found[place] for place in range(len(cliques))]
+                    by_place[place] = Counts(clique=cliques[place], values=values)
+        return [by_place[place] for place in range(len(cliques))]
 
     def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
         """Return exact sums over the rows of each cell of `by`, int64 (cells, entries), in 1 / GRID rows.
@@ -167,12 +167,12 @@ class Engine(ABC):
         check_cells(self.domain, [by] * len(entries))
         self._check_part(part)
         lines = self.domain.cells(by)
-        found = np.empty((lines, len(entries)), dtype=np.int64)
+        sums = np.empty((lines, len(entries)), dtype=np.int64)
         together = max(1, MOST_AT_ONCE // lines)
         for start in range(0, len(entries), together):
             some = slice(start, start + together)
-            found[:, some] = self._scan(Summing(domain=self.domain, by=by, entries=entries[some], part=part))
-        return found
+            sums[:, some] = self._scan(Summing(domain=self.domain, by=by, entries=entries[some], part=part))
+        return sums
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Count the rows of every text of a declared column exactly, missing ones left out. Private."""

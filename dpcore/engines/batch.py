@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.cells import Cells, Found, cells_of
+from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.digests import Digests, row_digests
@@ -22,35 +22,35 @@ class Batch:
         frame: pd.DataFrame,
         schema: Schema,
         *,
-        kept: npt.NDArray[np.int64] | None = None,
+        places: npt.NDArray[np.int64] | None = None,
         cells: Mapping[str, Cells] | None = None,
         start: int = 0,
-        found: Found | None = None,
+        tables: CellTables | None = None,
     ) -> None:
         """Make a batch of requested columns, in which texts may be categories.
 
         Args:
             frame: the columns, of all rows.
             schema: the declared columns.
-            kept: the places of the rows that are meant; None for all of them.
+            places: the places of the rows that are meant; None for all of them.
             cells: of these rows, by declared column, where they are known.
             start: the number of the first row, where the rows of a source have an order.
-            found: the cells of values in other batches, and of those in this one from now on.
+            tables: the cells of values in other batches, and of those in this one from now on.
         """
         self.start = start
-        self._found = found
+        self._tables = tables
         self._frame = frame
         self._schema = schema
-        self._kept = kept
+        self._places = places
         self._cells: dict[str, Cells] = dict(cells or {})
 
     def __len__(self) -> int:
-        return len(self._frame if self._kept is None else self._kept)
+        return len(self._frame if self._places is None else self._places)
 
     def column(self, name: str) -> pd.Series:
         """Return the values of a column, in which texts may be categories."""
         column = self._frame[name]
-        return column if self._kept is None else column.iloc[self._kept]
+        return column if self._places is None else column.iloc[self._places]
 
     def cells(self, name: str) -> Cells:
         """Return the cell of each row in a declared column, in as few bytes as its number of cells needs.
@@ -58,7 +58,7 @@ class Batch:
         Raises: SchemaError for a value without a cell.
         """
         if name not in self._cells:
-            self._cells[name] = cells_of(self._schema.column(name), self.column(name), self._found)
+            self._cells[name] = cells_of(self._schema.column(name), self.column(name), self._tables)
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -68,11 +68,11 @@ class Batch:
     def coded(self, names: Sequence[str]) -> pd.DataFrame:
         """Return some columns, in which texts may be categories."""
         frame = self._frame[list(names)]
-        return frame if self._kept is None else frame.iloc[self._kept]
+        return frame if self._places is None else frame.iloc[self._places]
 
     def digests(self, key: bytes) -> Digests:
         """Return the digest of every row. The batch must hold all columns."""
-        return row_digests(self._frame if self._kept is None else self._frame.iloc[self._kept], key)
+        return row_digests(self._frame if self._places is None else self._frame.iloc[self._places], key)
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
         """Return the places of the rows of a part."""

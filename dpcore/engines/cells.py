@@ -24,7 +24,7 @@ class CellTable:
     """The cells of values that have numbers from 0 on.
 
     Attributes:
-        cells: by number; where nobody has looked yet, the number of all cells, which is none of them.
+        cells: by number; for values that were not seen yet, the number of all cells, which is none of them.
         names: the categories that are numbered, or the whole number that has the number 0.
     """
 
@@ -33,7 +33,7 @@ class CellTable:
 
     @classmethod
     def of(cls, column: Column, width: int, names: Any) -> CellTable:
-        """One in which nobody has looked."""
+        """Make one without a seen value."""
         cells: Cells = np.full(width, column.size, dtype=np.min_scalar_type(column.size))
         return cls(cells=cells, names=names)
 
@@ -59,7 +59,7 @@ class CellTable:
         return cells
 
 
-Found = dict[str, CellTable]
+CellTables = dict[str, CellTable]
 """By column: what was looked at before, for the next batch."""
 
 
@@ -73,34 +73,34 @@ def cell_of_missing(column: Column) -> int:
     return int(column.encode(pd.Series([None], dtype=object))[0])
 
 
-def cells_of(column: Column, values: pd.Series, found: Found | None = None) -> Cells:
+def cells_of(column: Column, values: pd.Series, tables: CellTables | None = None) -> Cells:
     """Return the cell of each value, in as few bytes as their number needs.
 
-    Args: found: what was looked at before; more is put in.
+    Args: tables: what was looked at before; more is put in.
     Raises: SchemaError for a value without a cell.
     """
-    found = {} if found is None else found
+    tables = {} if tables is None else tables
     dtype: Any = values.dtype
     if (
         not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f"
     ):  # few are equal, or not the same though equal
         return column.encode(values).astype(cell_type(column))
     if isinstance(dtype, pd.CategoricalDtype):
-        return _of_names(column, values.cat.codes.to_numpy(), pd.Series(dtype.categories), found)
-    if dtype.kind in "iu" and (cells := _of_numbers(column, values, found)) is not None:
+        return _of_names(column, values.cat.codes.to_numpy(), pd.Series(dtype.categories), tables)
+    if dtype.kind in "iu" and (cells := _of_numbers(column, values, tables)) is not None:
         return cells
     places, distinct = pd.factorize(values)
     return _of_names(column, places, pd.Series(distinct, dtype=dtype), {})
 
 
-def _of_names(column: Column, places: Array, names: pd.Series, found: Found) -> Cells:
-    table = found.get(column.name)
+def _of_names(column: Column, places: Array, names: pd.Series, tables: CellTables) -> Cells:
+    table = tables.get(column.name)
     if table is None or not (isinstance(table.names, pd.Series) and table.names.equals(names)):
-        table = found[column.name] = CellTable.of(column, len(names) + 1, names)
+        table = tables[column.name] = CellTable.of(column, len(names) + 1, names)
     return table.look(column, places, lambda new: names[new])
 
 
-def _of_numbers(column: Column, values: pd.Series, found: Found) -> Cells | None:
+def _of_numbers(column: Column, values: pd.Series, tables: CellTables) -> Cells | None:
     """Return the cells of whole numbers, some perhaps missing, or None where they lie too far apart."""
     dtype: Any = values.dtype
     kind = np.dtype(dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype)
@@ -110,12 +110,12 @@ def _of_numbers(column: Column, values: pd.Series, found: Found) -> Cells | None
     least, largest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     if largest - least >= width:
         return None
-    table = found.get(column.name)
+    table = tables.get(column.name)
     low = table.names if table is not None and len(table.cells) == width else None
     if table is None or not (isinstance(low, int) and low <= least and largest < low + width):
         middle = least - (width - 1 - largest + least) // 2
         low = min(max(middle, int(limits.min)), int(limits.max) + 1 - width)
-        table = found[column.name] = CellTable.of(column, width, low)
+        table = tables[column.name] = CellTable.of(column, width, low)
     zero = kind.type(low)
     places = (numbers - zero).astype(np.uint8 if width == 2**8 else np.uint16)
     cells = table.look(column, places, lambda new: pd.Series(new.astype(kind) + zero))

@@ -30,14 +30,14 @@ class FrameEngine(Engine):
         self._columns = list(frame.columns)
         digests = row_digests(frame, key)
         self._print = fingerprint(frame, key, digests)
-        kept = kept_rows(frame, digests, schema.unit)
+        places = kept_rows(frame, digests, schema.unit)
         cells = {
             column.name: cells_of(
-                column, frame[column.name] if kept is None else frame[column.name].iloc[kept]
+                column, frame[column.name] if places is None else frame[column.name].iloc[places]
             )
             for column in schema.columns
         }
-        self._counted = Batch(self._frame, schema, kept=kept, cells=cells)
+        self._counted = Batch(self._frame, schema, places=places, cells=cells)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))

@@ -19,7 +19,7 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
     names = tuple(dict.fromkeys(name for clique in cliques for name in clique))
     sizes = np.array(domain.shape(names), dtype=np.int64)
     inside = np.array([[name in clique for name in names] for clique in cliques], dtype=bool)
-    found: list[Clique] = [()] * len(cliques)
+    tables: list[Clique] = [()] * len(cliques)
     left = np.ones(len(cliques), dtype=bool)
     for first in sorted(range(len(cliques)), key=lambda place: -domain.cells(cliques[place])):
         if not left[first]:
@@ -39,19 +39,19 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
         covered = left & (lacks == 0 if cells <= most else (inside == members).all(axis=1))
         block = tuple(name for name, member in zip(names, members, strict=True) if member)
         for place in np.flatnonzero(covered):
-            found[place] = block
+            tables[place] = block
         left &= ~covered
-    return found
+    return tables
 
 
 def passes(tables: Sequence[Clique], domain: Domain, most: int) -> list[list[Clique]]:
     """Group tables so that those of a group have at most `most` cells. One that is larger is alone."""
-    found: list[list[Clique]] = []
+    groups: list[list[Clique]] = []
     cells = 0
     for table in tables:
         cells += domain.cells(table)
-        if not found or cells > most:
-            found.append([])
+        if not groups or cells > most:
+            groups.append([])
             cells = domain.cells(table)
-        found[-1].append(table)
-    return found
+        groups[-1].append(table)
+    return groups

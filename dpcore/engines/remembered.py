@@ -29,8 +29,8 @@ class Remembered:
         merged = groups or {}
         keys = [_key(clique, merged) for clique in cliques]
         new = {key: clique for key, clique in zip(keys, cliques, strict=True) if key not in self._known}
-        found = self._counts(list(new.values()), groups=merged) if new else []
-        fresh = dict(zip(new, found, strict=True))
+        new_counts = self._counts(list(new.values()), groups=merged) if new else []
+        fresh = dict(zip(new, new_counts, strict=True))
         answer = [fresh[key] if key in fresh else self._known[key] for key in keys]
         for key, counts in fresh.items():
             if self._cells + counts.values.size <= MOST_CELLS:

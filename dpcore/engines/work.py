@@ -82,9 +82,9 @@ class Counting(Added[Integers]):
 
     def into(self, total: Integers, batch: Batch) -> Integers:
         """Return the total with the rows of a batch added."""
-        chosen = batch.part(self.part)
-        rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
-        cells = {name: self._merged(name, batch.cells(name)[chosen]) for name in self.reads}
+        inside = batch.part(self.part)
+        rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
+        cells = {name: self._merged(name, batch.cells(name)[inside]) for name in self.reads}
         if any(each.max(initial=0) >= self.domain.size(name) for name, each in cells.items()):
             raise source_changed()
         for start in range(0, rows, _ROWS_AT_ONCE):
@@ -127,9 +127,9 @@ class Summing(Added[Integers]):
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
     def of(self, batch: Batch) -> Integers:
-        chosen = batch.part(self.part)
-        cells = {name: batch.cells(name)[chosen] for name in self.reads}
-        rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
+        inside = batch.part(self.part)
+        cells = {name: batch.cells(name)[inside] for name in self.reads}
+        rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
         line = place(self.by, self.domain, cells, rows)
         sums = np.empty((self.domain.cells(self.by), len(self.entries)), dtype=np.int64)
         for number, entry in enumerate(self.entries):

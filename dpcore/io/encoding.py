@@ -57,15 +57,15 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
 
     Raises: ReadError when nothing fits, or the text holds a NUL character.
     """
-    found = encoding or _detect(data)
-    text = _try(data, found) if found else None
+    detected = encoding or _detect(data)
+    text = _try(data, detected) if detected else None
     if text is None and encoding:
         raise ReadError(
             "the file is not valid {encoding} text",
             remedy="choose another encoding, or leave it to be detected",
             encoding=encoding,
         )
-    if text is None or found is None:
+    if text is None or detected is None:
         raise ReadError(
             "the encoding of the text could not be recognized",
             remedy="name the encoding, or save the file as UTF-8",
@@ -75,7 +75,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
             "the file holds NUL characters, which text does not have",
             remedy="export the table again as CSV in UTF-8",
         )
-    return text.removeprefix("\ufeff"), found
+    return text.removeprefix("\ufeff"), detected
 
 
 def _detect(data: bytes) -> str | None:

@@ -128,8 +128,8 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
     """Refuse a quoted cell that does not end, or goes on behind its end. Possessive, so linear."""
     sep = re.escape(separator)
     cell = rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sep}\r\n][^{sep}\r\n]*+)?+'
-    found = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
-    stopped = found.end() if found else 0
+    match = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
+    stopped = match.end() if match else 0
     if stopped < len(text):
         raise _refusal(limits, too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length)
 

@@ -65,10 +65,10 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
 
     Decided: some number has both signs, or groups or decimals that the other reading would not allow.
     """
-    found = [_NUMBERS[decimal].fullmatch(text) for text in texts]
-    if not found or not all(found):
+    attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
+    if not attempts or not all(attempts):
         return None
-    matches = [match for match in found if match]
+    matches = [match for match in attempts if match]
     units = {(match["before"] or "", match["after"] or "") for match in matches}
     groups = {match["group"] for match in matches if match["group"]}
     if len(units) > 1 or len(groups) > 1:
@@ -96,10 +96,10 @@ def as_dates(texts: Sequence[str], day_first: bool | None) -> NumbersOrDates | N
     Dates with points have the day first. With slashes or hyphens the order is what fits all of them; where
     both fit, it is `day_first`, and with None the reading has no texts.
     """
-    found = [_DATE.fullmatch(text) for text in texts]
-    if not found or not all(found) or all(map(_ISO.fullmatch, texts)):
+    attempts = [_DATE.fullmatch(text) for text in texts]
+    if not attempts or not all(attempts) or all(map(_ISO.fullmatch, texts)):
         return None
-    matches = [match for match in found if match]
+    matches = [match for match in attempts if match]
     short = [match for match in matches if match["first"] and match["mark"] != "."]
     if len({_written(match, True) for match in matches}) > 1:
         return None

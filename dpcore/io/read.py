@@ -92,27 +92,28 @@ def read_table(
             remedy="give it the ending of its format, or export the table as CSV text",
             other=other,
         )
-    text, found = decode(data, options.encoding)
+    text, encoding = decode(data, options.encoding)
     if not text or text.isspace():
         raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
-    if options.encoding is None and not found.startswith("utf"):
+    if options.encoding is None and not encoding.startswith("utf"):
         notes.append(
             Text(
-                "The encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
+                "The encoding {encoding} is a guess: choose another one if letters look wrong",
+                encoding=encoding,
             )
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
     return ReadResult(
         frame=typed.frame,
-        encoding=found,
+        encoding=encoding,
         separator=shape.separator,
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
         options=replace(
-            options, encoding=found, separator=shape.separator, header=shape.header, skip=shape.skip,
+            options, encoding=encoding, separator=shape.separator, header=shape.header, skip=shape.skip,
             decimal=typed.decimal,
         ),
         understood=typed.understood,

@@ -76,7 +76,7 @@ def column_sets(
     weights = np.bincount(together, counts)
     tuples = [column[first] for column in own]
     whose = None if person is None else person[first]
-    found = []
+    sets = []
     everybody = int(weights.sum()) if whose is None else int(whose.max()) + 1
     for chosen, classes in _refinements(tuples, largest):
         sizes = np.bincount(classes, weights) if whose is None else people_per_class(classes, whose)
@@ -89,8 +89,8 @@ def column_sets(
             separation=float(1 - pairs),
             uniques=uniques / everybody,
         )
-        found.append((len(chosen), chosen, figures))
-    return [figures for _, _, figures in sorted(found, key=lambda each: each[:2])]
+        sets.append((len(chosen), chosen, figures))
+    return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
 
 
 def affordable(columns: int, largest: int) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import FloatArray, IntArray, class_index, counted_pairs, starts_of
+from dpcore.tables.classes import IntArray, class_index, counted_pairs
 from dpcore.tables.people import largest_each, once_each
+from dpcore.tables.value_counts import ValueCounts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,62 +64,24 @@ def attribute_risk(
     """
     if l < 1:
         raise ParameterError("l ({l}) must be at least 1", remedy="raise l", l=l)
-    of_table = sensitive[once_each(sensitive, person)]
-    prior = np.bincount(of_table) / len(of_table)
+    table = np.bincount(sensitive[once_each(sensitive, person)])
+    prior = table / table.sum()
     if person is not None:
         once = once_each(class_index([classes, sensitive]), person)
         classes, sensitive, person = classes[once], sensitive[once], class_index([person[once]])
     owner, value, count = counted_pairs(classes, sensitive)
-    start = starts_of(owner)
-    values = np.diff(start, append=len(owner))
-    size = np.bincount(classes)
-    share = count / size[owner]
-    entropy = -np.add.reduceat(share * np.log(share), start)
-    # total variation: values that a class lacks add their prior, which is 1 minus the prior of those it has
-    variation = np.add.reduceat(np.abs(share - prior[value]) - prior[value], start) + 1
-    homogeneous = values == 1
+    counts = ValueCounts(group=owner, value=value, count=count, classes=int(classes.max()) + 1)
+    share, whole = count / counts.total[owner], counts.total * table.sum()
+    largest, rest = counts.largest_and_rest(l)
+    homogeneous = counts.distinct == 1
     return AttributeRisk(
-        distinct_l=int(values.min()),
-        entropy_l=float(np.exp(entropy.min())),
+        distinct_l=int(counts.distinct.min()),
+        entropy_l=float(np.exp(-counts.summed(share * np.log(share)).max())),
         recursive_l=l,
-        recursive_c=_recursive_ratio(owner, count, start, size, l),
-        t_equal=float(variation.max() / 2),
-        t_ordered=float(_ordered_distance(owner, value, share, start, prior).max()),
+        recursive_c=float((largest / rest).max()) if rest.all() else float("inf"),
+        t_equal=float((counts.moved(table) / whole).max() / 2),
+        t_ordered=float((counts.moved_in_order(table) / whole).max() / max(1, len(table) - 1)),
         homogeneous_classes=int(homogeneous.sum()),
         homogeneous_people=float(largest_each(homogeneous[classes], person).mean()),
         posterior_ratio=float((share / prior[value]).max()),
     )
-
-
-def _recursive_ratio(owner: IntArray, count: IntArray, start: IntArray, size: IntArray, l: int) -> float:  # noqa: E741
-    """Largest r_1 / (r_l + ... + r_m) over the classes, r in falling order."""
-    falling = count[np.lexsort((-count, owner))]
-    rank = np.arange(len(owner)) - start[owner]
-    tail = np.add.reduceat(np.where(rank >= l - 1, falling, 0), start)
-    if (tail == 0).any():
-        return float("inf")
-    return float((falling[start] / tail).max())
-
-
-def _ordered_distance(
-    owner: IntArray, value: IntArray, share: FloatArray, start: IntArray, prior: FloatArray
-) -> FloatArray:
-    """(classes,) mean distance between the distribution functions of the class and of the table.
-
-    The class's function is constant between the values it has, so each stretch [x, y) is summed at once: the
-    table's function passes the constant a at z.
-    """
-    table = np.cumsum(prior)
-    summed = np.concatenate(([0.0], np.cumsum(table)))
-    before = np.cumsum(share) - share
-    level = np.cumsum(share) - before[start][owner]
-    following = np.append(value[1:], len(prior))
-    following[start[1:] - 1] = len(prior)
-
-    def stretch(a: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
-        z = np.clip(np.searchsorted(table, a), x, y)
-        return np.asarray(a * (2 * z - x - y) + summed[x] + summed[y] - 2 * summed[z])
-
-    first = summed[value[start]]  # below its first value the class's function is 0
-    moved = first + np.add.reduceat(stretch(level, value, following), start)
-    return np.asarray(moved / max(1, len(prior) - 1))

@@ -49,8 +49,8 @@ def find_identifiers(frame: pd.DataFrame) -> list[Finding]:
 
     Raises: SchemaError for a table without rows.
     """
-    found = (_look(frame, name) for name in frame.columns)
-    return [finding for finding in found if finding is not None]
+    findings = (_look(frame, name) for name in frame.columns)
+    return [finding for finding in findings if finding is not None]
 
 
 def _look(frame: pd.DataFrame, name: str) -> Finding | None:

@@ -99,11 +99,11 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     parts of these; dates are quasi-identifiers. All else is insensitive. Raises: SchemaError for a table
     without rows.
     """
-    found = {finding.column: finding for finding in find_identifiers(frame)}
+    findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
     for name in map(str, frame.columns):
         words = re.sub(r"\d+", " ", name_words(name))
-        finding = found.get(name)
+        finding = findings.get(name)
         role: Role
         if finding is not None and finding.kind == FREE_TEXT:
             role, reason = "identifier", "it may hold names in its text, so it is left out"

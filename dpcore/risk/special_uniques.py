@@ -192,13 +192,13 @@ class _UniqueSets:
             width = int(code.max(initial=0)) + 1
             finer = dense(classes * width + code, number * width)
             alone = (self._crowd(finer, left) == 1)[finer]
-            found = known.copy()
-            found[left[alone]] = True
+            unique = known.copy()
+            unique[left[alone]] = True
             deeper = (*chosen, column)
-            self.unique[deeper] = np.packbits(found)
+            self.unique[deeper] = np.packbits(unique)
             if len(deeper) < self.largest and not alone.all():
                 rest = finer[~alone]
-                self._grow(deeper, left[~alone], dense(rest, int(rest.max()) + 1), found)
+                self._grow(deeper, left[~alone], dense(rest, int(rest.max()) + 1), unique)
 
     def _crowd(self, classes: IntArray, left: IntArray) -> IntArray:
         if self.person is None:
@@ -208,13 +208,13 @@ class _UniqueSets:
 
     def minimal(self, chosen: tuple[int, ...]) -> Bits:
         """Return the tuples of which the set is a minimal unique set, packed."""
-        found = self.unique[chosen]
+        minimal = self.unique[chosen]
         for place in range(len(chosen)):
             part = chosen[:place] + chosen[place + 1 :]
             if part:
                 smaller = self.unique.get(part)
-                found = np.zeros_like(found) if smaller is None else found & ~smaller
-        return found
+                minimal = np.zeros_like(minimal) if smaller is None else minimal & ~smaller
+        return minimal
 
 
 def _scored(

@@ -156,8 +156,8 @@ class Column(Registered, ABC):
         if not self.synonyms:
             return values
         firsts, seconds = zip(*self.synonyms, strict=True)
-        found = as_text(values).map(dict(zip(texts_of(firsts), seconds, strict=True)))
-        return values.astype(object).where(found.isna(), found)
+        replaced = as_text(values).map(dict(zip(texts_of(firsts), seconds, strict=True)))
+        return values.astype(object).where(replaced.isna(), replaced)
 
     def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
         missing = values.isna().to_numpy(dtype=bool)
@@ -166,10 +166,10 @@ class Column(Registered, ABC):
         tokens = texts_of(self.missing_tokens)
         numbers = [number for number in map(number_in, tokens) if number is not None]
         if values.dtype.kind in "iuf" and all(abs(number) < 2**53 for number in numbers):
-            found = values.isin(numbers)
+            is_token = values.isin(numbers)
         else:
-            found = as_text(values).isin(tokens)
-        return missing | found.to_numpy(dtype=bool)
+            is_token = as_text(values).isin(tokens)
+        return missing | is_token.to_numpy(dtype=bool)
 
     def _placed(
         self, codes: Codes, missing: npt.NDArray[np.bool_], unreadable: npt.NDArray[np.bool_], clipped: int

@@ -23,7 +23,7 @@ LONGEST_NAME = 200
 """Characters of a column's name that are looked at."""
 
 PLACES = ("postal code", "address or place")
-"""Kinds that are about where somebody is, and that many people share."""
+"""Kinds that are about a person's place, and that many people share."""
 
 _PLAIN, _NAMED, _CHECKED = "", ", and its name fits", ", with valid check digits"
 _CHINESE = re.compile(r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII)
@@ -84,8 +84,8 @@ def _has_check_digit(*modules: str) -> Callable[[str], object]:
     """Return a check that accepts what one of these modules of python-stdnum does."""
 
     def valid(text: str) -> bool:
-        found = (importlib.import_module(f"stdnum.{module}") for module in modules)
-        return text.isascii() and any(module.is_valid(text) for module in found)
+        checks = (importlib.import_module(f"stdnum.{module}") for module in modules)
+        return text.isascii() and any(module.is_valid(text) for module in checks)
 
     return valid
 
@@ -93,7 +93,7 @@ def _has_check_digit(*modules: str) -> Callable[[str], object]:
 def _is_chinese_id(text: str) -> bool:
     """Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2.
 
-    Regions that were renamed still begin the numbers of their people, so no list of regions is asked.
+    Regions that were renamed still begin the numbers of their people, so no list of regions is used.
     """
     from stdnum.iso7064 import mod_11_2
 

@@ -148,11 +148,11 @@ class Schema:
         wanted = [*self.domain.names] + ([self.unit.id_column] if self.unit.id_column else [])
         headers = list(frame.columns)
         for name in wanted:
-            found = headers.count(name)
-            if found != 1:
+            times = headers.count(name)
+            if times != 1:
                 raise SchemaError(
                     "the table has no column {column!r}"
-                    if not found
+                    if not times
                     else "the table has more than one column {column!r}",
                     remedy="rename the column in the table, or change the schema",
                     column=name,

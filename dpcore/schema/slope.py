@@ -24,7 +24,7 @@ def slopes(
         rows: drawn rows of each cell; of a noisy model, so that this is post-processing.
         starts: lower bound of each cell, (cells,).
         ends: upper bound of each cell, (cells,).
-        alone: cells of a single value. They say nothing of their neighbors: beside them, as at both ends of
+        alone: cells of a single value. They say nothing of their neighbors: next to them, as at both ends of
             the column, only the other side counts.
     """
     widths = np.where(alone, 1.0, ends - starts)

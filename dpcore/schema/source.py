@@ -52,7 +52,7 @@ class Join:
         columns: names in the other table.
         on: the column of the first table that is compared.
         key: the column of the other table, without two rows of one text; empty where it has the name of `on`.
-        public: whether the other table is about nobody. One that is not is joined on the id column alone.
+        public: whether the other table is about no person. One that is not is joined on the id column alone.
     """
 
     table: str

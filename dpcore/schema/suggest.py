@@ -103,7 +103,7 @@ def _unit(frame: pd.DataFrame) -> PrivacyUnit:
         values = frame[name]
         if not _PERSON.search(str(name)) or values.isna().any() or not values.duplicated().any():
             continue
-        if not pd.api.types.is_float_dtype(values.dtype) or (values % 1 == 0).all():  # decimals number nobody
+        if not pd.api.types.is_float_dtype(values.dtype) or (values % 1 == 0).all():  # decimals are no ids
             return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 
@@ -120,15 +120,17 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
-    held = detect(name, as_text(pd.Series(present.unique())).tolist())
+    detection = detect(name, as_text(pd.Series(present.unique())).tolist())
     if (
-        held is not None
-        and held.kind not in (*PLACES, "date")
+        detection is not None
+        and detection.kind not in (*PLACES, "date")
         and not (
-            held.kind == "personal number" and distinct <= MAX_CATEGORIES and distinct < len(present) / 10
+            detection.kind == "personal number"
+            and distinct <= MAX_CATEGORIES
+            and distinct < len(present) / 10
         )
     ):
-        return Excluded(name=name, reason=Text("it looks like {kind}", kind=held.kind))
+        return Excluded(name=name, reason=Text("it looks like {kind}", kind=detection.kind))
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
@@ -192,10 +194,10 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, dict[str, float]]:
     if texts.str.match(r"0\d").any():
         return present[:0], {}
     numbers = pd.to_numeric(texts, errors="coerce")
-    found = {text: _CENSORED.fullmatch(text) for text in texts[numbers.isna()].unique()}
+    matches = {text: _CENSORED.fullmatch(text) for text in texts[numbers.isna()].unique()}
     censored = {
         text: float(match[2].replace(",", ".")) / (2 if match[1] in "<=≤" else 1)
-        for text, match in found.items()
+        for text, match in matches.items()
         if match is not None
     }
     numbers = numbers.fillna(texts.map(censored))

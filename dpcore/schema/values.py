@@ -206,12 +206,12 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     size = np.abs(numbers)
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
-    found = np.empty(len(numbers), dtype=object)
-    found[is_whole] = _written(numbers[is_whole].astype(np.int64))
-    found[is_plain] = _written(numbers[is_plain])
+    output = np.empty(len(numbers), dtype=object)
+    output[is_whole] = _written(numbers[is_whole].astype(np.int64))
+    output[is_plain] = _written(numbers[is_plain])
     rest = ~(is_whole | is_plain)
-    found[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
-    return list(found.tolist())
+    output[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
+    return list(output.tolist())
 
 
 def _decimals(distinct: Any) -> list[str]:
@@ -223,11 +223,11 @@ def _decimals(distinct: Any) -> list[str]:
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
-    found = _written(texts)
+    output = _written(texts)
     small = pc.match_substring_regex(texts, r"^-?0\.0000|[eE]")
     for place in np.flatnonzero(small.to_numpy(zero_copy_only=False)).tolist():
-        found[place] = f"n{_decimal(numbers[place].as_py())}"
-    return found
+        output[place] = f"n{_decimal(numbers[place].as_py())}"
+    return output
 
 
 def _written(numbers: Any) -> list[str]:
@@ -252,18 +252,18 @@ def _decimal(number: decimal.Decimal) -> str:
     if not isinstance(exponent, int):
         return _number(float(number))  # infinity
     written = "".join(map(str, digits)).lstrip("0")
-    kept = written.rstrip("0")
-    exponent += len(written) - len(kept)
-    if not kept:
+    significant = written.rstrip("0")
+    exponent += len(written) - len(significant)
+    if not significant:
         return "0"
-    minus, size = "-" * sign, exponent + len(kept) - 1
+    minus, size = "-" * sign, exponent + len(significant) - 1
     if exponent >= 0 and size < _MOST_DIGITS:
-        return f"{minus}{kept}{'0' * exponent}"
+        return f"{minus}{significant}{'0' * exponent}"
     if exponent < 0 <= size:
-        return f"{minus}{kept[:exponent]}.{kept[exponent:]}"
+        return f"{minus}{significant[:exponent]}.{significant[exponent:]}"
     if -4 <= size < 0:
-        return f"{minus}0.{'0' * (-size - 1)}{kept}"
-    return f"{minus}{kept[0]}{'.' if kept[1:] else ''}{kept[1:]}e{size:+03d}"
+        return f"{minus}0.{'0' * (-size - 1)}{significant}"
+    return f"{minus}{significant[0]}{'.' if significant[1:] else ''}{significant[1:]}e{size:+03d}"
 
 
 def below(number: decimal.Decimal) -> tuple[float, bool]:

@@ -15,7 +15,7 @@ from tests.architecture.modules import NAMES, ROOT, arrows
 
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 OWNERS = {page: "records" if page in ("codebook", "ledger", "links") else page for page in PAGES}
-"""The room of each page in workbench: what is kept of a data set is one for three pages."""
+"""The package of each page in workbench; three pages share one."""
 ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what stands lower
     "hierarchies": 0,
     "models": 1,
@@ -30,11 +30,10 @@ STREAMLIT = {
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
-    "workbench.evaluate.book",
     "workbench.upload.reading",
 }
-"""The modules that may draw beside the `form` and `view` of a page's room, and parts of those with names of
-their own; settings read the secrets."""
+"""The modules that may draw beside the `form` and `view` of a page's package, and parts of those under
+other names; settings read the secrets."""
 SHARE = (
     *(
         "dpcore.errors",
@@ -73,7 +72,7 @@ def methods_of_anonymization(module: str, imported: str) -> str | None:
 
 
 def a_page_owns_its_package(module: str, imported: str) -> str | None:
-    """3: a room of pages is imported by these pages and itself only."""
+    """3: a package of pages is imported by these pages and itself only."""
     if not imported.startswith("workbench.") or package(imported) not in OWNERS.values():
         return None
     ours = package(module) if module.startswith("workbench.") else OWNERS.get(module.removeprefix("pages."))
@@ -141,7 +140,7 @@ RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_no_import_breaks_the_rule(rule: Callable[[str, str], str | None]) -> None:
-    """A room that others reach into cannot be changed, or read, by itself."""
+    """A package that others reach into cannot be changed, or read, by itself."""
     assert [(*arrow, why) for arrow in arrows() if (why := rule(*arrow))] == []
 
 

@@ -14,7 +14,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines import base
 from dpcore.engines.base import Engine
-from dpcore.engines.cells import Found, cell_type, cells_of
+from dpcore.engines.cells import CellTables, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.joint import joint
 from dpcore.engines.streaming.engine import ArrowEngine
@@ -132,7 +132,7 @@ def test_cells_that_were_found_before(kind: str) -> None:
     rng = np.random.default_rng(2)
     refused = 0
     for _ in range(60):
-        column, found = columns(rng), Found()
+        column, tables = columns(rng), CellTables()
         for _ in range(4):
             batch = values(rng, kind)
             try:
@@ -140,9 +140,9 @@ def test_cells_that_were_found_before(kind: str) -> None:
             except SchemaError:
                 refused += 1
                 with pytest.raises(SchemaError):
-                    cells_of(column, batch, found)
+                    cells_of(column, batch, tables)
                 continue
-            cells = cells_of(column, batch, found)
+            cells = cells_of(column, batch, tables)
             assert cells.dtype == cell_type(column)
             assert cells.tolist() == expected
     assert 0 < refused < 240
@@ -151,8 +151,8 @@ def test_cells_that_were_found_before(kind: str) -> None:
 def test_categories_that_were_found_before() -> None:
     """Batches with other dictionaries number their texts anew, and a missing text has no number."""
     column = dp.Categorical("a", categories=("x", "y"), other=True, missing=True)
-    found = Found()
+    tables = CellTables()
     for texts in (["x", "y"], ["y", "x", None], ["z", "y", "y"], [None, None], ["x"]):
         batch = pd.Series(texts, dtype="str").astype("category")
-        assert cells_of(column, batch, found).tolist() == column.encode(batch).tolist()
-    assert cells_of(column, pd.Series(pd.Categorical(["x"], categories=["y", "x"])), found).tolist() == [0]
+        assert cells_of(column, batch, tables).tolist() == column.encode(batch).tolist()
+    assert cells_of(column, pd.Series(pd.Categorical(["x"], categories=["y", "x"])), tables).tolist() == [0]

@@ -18,6 +18,7 @@ from tests.golden.write_stored import (
     SCHEMA,
     curator_of,
     digest,
+    file_of,
     frame_of,
     ledger_of,
     opened,
@@ -30,27 +31,28 @@ from workbench.store.surveys import Surveys
 FACTS = json.loads((FOLDER / "facts.json").read_text(encoding="utf-8"))
 
 
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8").removesuffix("\n")
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8").removesuffix("\n")
 
 
 def test_nothing_was_left_out() -> None:
     """A file nobody opens would prove nothing."""
-    names = {f"{name}.release.json" for name in recipes()} | {f"{name}.plan.json" for name in plans()}
-    assert {file.name for file in FOLDER.iterdir()} == names | {"schema.json", "workbench.sql", "facts.json"}
+    files = {file_of(name, "release") for name in recipes()} | {file_of(name, "plan") for name in plans()}
+    others = {FOLDER / name for name in ("schema.json", "workbench.sql", "facts.json")}
+    assert set(FOLDER.iterdir()) == files | others
 
 
 def test_a_schema_is_read_back() -> None:
     """A saved schema would be refused, or mean other columns."""
-    schema = dp.Schema.from_json(_text("schema.json"))
+    schema = dp.Schema.from_json(_text(FOLDER / "schema.json"))
     assert schema == SCHEMA
-    assert json.loads(schema.to_json()) == json.loads(_text("schema.json"))
+    assert json.loads(schema.to_json()) == json.loads(_text(FOLDER / "schema.json"))
 
 
 @pytest.mark.parametrize("name", recipes())
 def test_a_release_is_read_back(name: str) -> None:
     """A file that somebody was sent would be refused, lose a field, or draw other rows."""
-    text = _text(f"{name}.release.json")
+    text = _text(file_of(name, "release"))
     release = dp.read_release(text.encode())
     assert json.loads(release.to_json()) == json.loads(text)
     recipe, _ = recipes()[name]
@@ -63,7 +65,7 @@ def test_a_release_is_read_back(name: str) -> None:
 @pytest.mark.parametrize("name", plans())
 def test_a_plan_is_read_back(name: str) -> None:
     """A saved plan would be refused, or make another table."""
-    text = _text(f"{name}.plan.json")
+    text = _text(file_of(name, "plan"))
     plan = da.Plan.from_json(text)
     assert json.loads(plan.to_json()) == json.loads(text)
     assert digest(da.apply(frame_of(plan), plan)) == FACTS["anonymized"][name]
@@ -72,7 +74,7 @@ def test_a_plan_is_read_back(name: str) -> None:
 def test_a_workbench_is_opened(tmp_path: Path) -> None:
     """After an update the ledger would be shut or forget a charge, or links and surveys would end."""
     with sqlite3.connect(tmp_path / "workbench.sqlite") as file:
-        file.executescript(_text("workbench.sql"))
+        file.executescript(_text(FOLDER / "workbench.sql"))
         file.execute("UPDATE shares SET expires = '2999-01-01T00:00:00+00:00'")
     file.close()
     with opened(tmp_path) as store:
@@ -84,12 +86,12 @@ def test_a_workbench_is_opened(tmp_path: Path) -> None:
         assert curator.account.dataset == dataset
         assert str(curator.balance().spent) == FACTS["spent"]
         for name, (recipe, loss) in recipes().items():
-            assert curator.release(name).to_json() == _text(f"{name}.release.json")
+            assert curator.release(name).to_json() == _text(file_of(name, "release"))
             assert curator.stored(recipe, loss) == name
         shares = Shares(store)
         released, anonymized = (shares.open(token, None) for token in FACTS["tokens"])
         assert released
-        assert shares.shown(released).text == _text("marginals.release.json")
+        assert shares.shown(released).text == _text(file_of("marginals", "release"))
         assert anonymized
         assert shares.shown(anonymized).syntactic()
         survey = Surveys(store).of(FACTS["survey"])
@@ -99,6 +101,6 @@ def test_a_workbench_is_opened(tmp_path: Path) -> None:
 
 def test_an_altered_file_is_refused() -> None:
     """The tests above would not see a release that says something else."""
-    text = _text("histogram.release.json").replace('"age"', '"agf"')
+    text = _text(file_of("histogram", "release")).replace('"age"', '"agf"')
     with pytest.raises(dp.DpcoreError):
         dp.read_release(text.encode())

@@ -52,6 +52,11 @@ SCHEMA = dp.Schema(
 QUASI = {"age": "quasi-identifier", "town": "quasi-identifier", "sex": "sensitive"}
 
 
+def file_of(name: str, kind: str) -> Path:
+    """Where a release or a plan of this name is stored."""
+    return FOLDER / f"{name.replace(' ', '-')}.{kind}.json"
+
+
 def table() -> pd.DataFrame:
     """400 rows of 250 people."""
     rng = np.random.default_rng(1)
@@ -188,7 +193,7 @@ def _write_workbench(folder: Path) -> dict[str, Any]:
         )
         key, _ = Surveys(store).make(question, people=3, days=3)
         for name, release in releases.items():
-            (FOLDER / f"{name}.release.json").write_text(release.to_json() + "\n", encoding="utf-8")
+            file_of(name, "release").write_text(release.to_json() + "\n", encoding="utf-8")
         return {
             "dataset": dataset,
             "lines": [dataclasses.asdict(each) for each in ledger.lines(dataset)],
@@ -215,7 +220,7 @@ def main() -> None:
     shutil.rmtree(folder)
     (FOLDER / "schema.json").write_text(SCHEMA.to_json() + "\n", encoding="utf-8")
     for name, plan in plans().items():
-        (FOLDER / f"{name}.plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
+        file_of(name, "plan").write_text(plan.to_json() + "\n", encoding="utf-8")
     (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 

@@ -307,7 +307,8 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     holders.drop_idle()  # nobody did anything for a while: there is room again
     limits = dataclasses.replace(limits, idle_minutes=60)
     assert first.session.curator is None
-    assert "people\\.csv removed from memory" in "".join(each.value for each in first.go("audit").at.warning)
+    warnings = "".join(each.value for each in first.go("audit").at.warning)
+    assert "people\\.csv were removed from memory" in warnings
     assert "removed from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
     second.open()
     assert second.errors == ""

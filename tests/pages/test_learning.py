@@ -45,7 +45,7 @@ def labeled(rows: int) -> bytes:
 
 
 def test_the_whole_way_with_a_label_of_numbers(app):
-    """P8: -1 and 1 were taken for numbers, so that the first column was proposed as the label, paid for, and
+    """Labels -1 and 1 were taken for numbers: the first column was proposed as the label, paid for, and
     judged by what the release was not made for; a learner that did not apply showed nothing."""
     app.at.default_timeout = 120  # scikit-learn is imported on the way
     app.open(labeled(1_500)).go("synthesize").press("A table for learning")

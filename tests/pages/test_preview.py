@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from tests.architecture.modules import ROOT
-from workbench.synthesize import script
+from workbench.synthesize import relations_view, script
 
 DRAW = np.random.default_rng(1)
 WIDE = pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)}).to_csv(index=False).encode()
 
 
-def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
+def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
     app.go("synthesize").press("A whole table")
@@ -32,7 +32,7 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     assert "all cells are drawn equal" in app.text
 
 
-def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
+def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     """The answer had seven digits and had to be typed; slider, box and button disagreed."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
     app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
@@ -43,7 +43,40 @@ def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(a
     assert "more than is left" in app.text
 
 
-def test_d9_a_script_makes_the_same_release(app, tmp_path):
+def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
+    """That fewer columns or a larger epsilon would keep more was said in words, and nobody knew how much."""
+    tried = []
+
+    def weakest(function, trial, strengths):
+        tried.append((len(trial.sizes), float(trial.loss.amount), max(strengths)))
+        return {True: {15: 0.5, 7: 0.2}[len(trial.sizes)] - 0.1 * (float(trial.loss.amount) > 0.5)}
+
+    monkeypatch.setattr(relations_view.widgets, "compute", weakest)
+    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    app.go("synthesize").press("A whole table")
+    assert "from 0.5 on" in app.text
+    assert "With the 7 columns" not in app.text
+    app.press("Try how many fewer columns")
+    assert tried == [(15, 0.5, 0.9), (7, 0.5, 0.5), (15, 1.0, 0.5)]
+    assert (
+        "With the 7 columns of the fewest cells: where a column has more than 10 cells from 0.2 on."
+        in app.text
+    )
+    assert "At epsilon 1: where a column has more than 10 cells from 0.4 on." in app.text
+    app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
+    assert "At epsilon 1: " in app.text, "what was tried is kept"
+
+
+def test_a_wanted_error_says_of_what(app):
+    """For the mean of a column, rows of a cell were asked about where there is none."""
+    app.upload(WIDE, "wide.csv").open_draft().go("synthesize").press("Mean and median")
+    labels = {each.label for each in app.at.number_input}
+    assert "Or say how far the number of rows may be off" in labels
+    app.press("One column")
+    assert "Or say how many rows a cell may be off" in {each.label for each in app.at.number_input}
+
+
+def test_a_script_makes_the_same_release(app, tmp_path):
     """What was clicked could not be repeated in a program."""
     app.open(WIDE, "wide.csv").go("synthesize").release()
     data_set = app.session.data_set
@@ -63,7 +96,7 @@ def test_d9_a_script_makes_the_same_release(app, tmp_path):
     assert run.stdout.endswith(f"{release.guarantee.loss} {release.recipe}\n")
 
 
-def test_d12_zcdp_speaks_epsilon(app):
+def test_zcdp_speaks_epsilon(app):
     """Header and button spoke rho, which tells nobody how strong the promise is."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "zcdp").open_draft().go("synthesize")
     assert app.button("Release for epsilon 0.5")

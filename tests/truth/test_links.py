@@ -53,7 +53,7 @@ def test_the_preview_and_the_page_say_what_the_release_does(made, marking) -> No
     """Whoever opens a link would see other figures than its owner, or the owner another number of visits."""
     tab, sent, facts = made
     seen = figures(tab, marking)
-    compared = check(seen, facts, STATIC | CHOICES | {"Show it to somebody > value"}, None)
+    compared = check(seen, facts, STATIC | CHOICES | {"Show it to somebody > code"}, None)
     assert {"days: rows", STATE + "expires", SEEN + "times"} <= compared
     behind = of_html(sent, marking)
     assert "days: rows" in check(behind, facts, STATIC, None)
@@ -67,4 +67,4 @@ def test_a_wrong_base_is_caught(made, marking, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(type(tab.session.data_sets[tab.session.current]), "release", lambda self, _id: other)
     tab.at.run()
     with pytest.raises(AssertionError, match="not true"):
-        check(figures(tab, marking), facts, STATIC | CHOICES | {"Show it to somebody > value"}, None)
+        check(figures(tab, marking), facts, STATIC | CHOICES | {"Show it to somebody > code"}, None)

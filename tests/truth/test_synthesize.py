@@ -552,12 +552,12 @@ def test_after_paying_every_figure_is_of_the_release(marking, name) -> None:
 
 def test_after_paying_a_shifted_share_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see a picture of another table than that of the release."""
-    told = tables_view.answer
-    monkeypatch.setattr(
-        tables_view,
-        "answer",
-        lambda *given: replace(told(*given), values=np.roll(told(*given).values, 1)),
-    )
+    right = tables_view.show_answer
+
+    def wrong(release, counts, *, key):
+        right(release, replace(counts, values=np.roll(counts.values, 1)), key=key)
+
+    monkeypatch.setattr(tables_view, "show_answer", wrong)
     walk = begun("300 rows")
     with pytest.raises(AssertionError, match="not true"):
         after_a_histogram(walk, marking)

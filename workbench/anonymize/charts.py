@@ -1,4 +1,4 @@
-"""Charts of the Anonymize page: the frontier, and groups before and after."""
+"""Charts of the Anonymize page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.ui.language import _
 
 
 def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
-    """The frontier with a ring around the chosen point."""
+    """Draw a ring around the chosen point of a frontier."""
     altair, chart = drawing(here)
     ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
         x=altair.X("k:Q", title="k"), y=altair.Y("loss:Q", title=_("information loss"))
@@ -20,11 +20,12 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 
 def frontier(frame: pd.DataFrame) -> Chart:
-    """Information loss against k, one line per suppression limit; a click on a point selects its k and, as
-    `share`, its limit.
+    """Draw information loss against k, one line per suppression limit.
+
+    A click on a point selects its k and, as `share`, its limit.
 
     Where several limits bring the same loss, the smallest of them has the point: nothing is gained by the
-    others, and a point below another could not be clicked (D29).
+    others, and a point below another could not be clicked.
     """
     altair, chart = drawing(frame)
     shown = frame.drop(columns="share")
@@ -55,7 +56,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
-    """Shares before and after, side by side."""
+    """Draw shares before and after, side by side."""
     altair, chart = drawing(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
         x=altair.X(f"{x}:N", sort=None, title=x_title),

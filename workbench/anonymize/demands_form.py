@@ -1,4 +1,4 @@
-"""What a person demands of the anonymized table: k, what should stay unknown, and further choices."""
+"""Form of what a person demands of the anonymized table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SUPPRESSED_WORDS = Words(
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
-    """The widgets of all demands."""
+    """Draw the widgets of all demands, and return these."""
     several = curator.schema.unit.id_column is not None
     k = st.number_input(
         _("Everybody looks like at least … people (k)")
@@ -101,7 +101,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
-    """The column that says who lives together, where groups are to count households."""
+    """Ask for the column of households, where groups are to count these."""
     known = current.quasi_identifiers
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
     column = st.selectbox(
@@ -120,7 +120,7 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """Ask for a demand on each of the columns that should stay unknown: one for all, or one for itself."""
+    """Ask for a demand on all columns that should stay unknown, and for those of single columns."""
     names, kinds = current.sensitive, SecretForm.kinds()
     if not names:
         return ()
@@ -134,10 +134,10 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
-    chosen = left.multiselect(
+    selected = left.multiselect(
         _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
-    columns = [name for name in chosen if name in names]
+    columns = [name for name in selected if name in names]
     model_of, own = kinds[kind].choose(right, ""), list[str]()
     if len(columns) > 1:
         own = st.multiselect(
@@ -162,7 +162,7 @@ def _own_model(column: str) -> PrivacyModel:
 
 
 def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
-    """What would make demands easier that cannot be met: a label, and what does it."""
+    """Return remedies for demands that cannot be met, each a label and a callback."""
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
@@ -178,7 +178,7 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
 
 
 def _metric(current: AnonymizeState) -> Metric:
-    """What the search minimizes, with a weight per column where it takes any."""
+    """Ask for the metric to minimize, with a weight per column where it takes any."""
     kind = st.selectbox(
         _("Minimize"),
         list(METRIC_WORDS),
@@ -212,7 +212,7 @@ def _metric(current: AnonymizeState) -> Metric:
 
 
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
-    """A column that marks the rows to be published out of a population, and the demands that follow."""
+    """Ask for the column of the rows to be published out of a population, and for demands on that."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     subset = st.selectbox(
         _("The table is a population, and this column marks the rows to be published"),

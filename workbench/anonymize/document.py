@@ -1,4 +1,4 @@
-"""The report to sign: what was done to a table, what risk is left, and what is recommended. Internal.
+"""Report to sign on an anonymized table, its residual risk, and a recommendation. Internal.
 
 The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques
 (WP216), section 3: singling out, linkability and inference.
@@ -28,9 +28,9 @@ FEW = 0.001
 """Share of people above which a weakness is said to touch more than single people."""
 
 
-def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]) -> str:
-    """The report as one self-contained file to print and sign; it holds no row of the table."""
-    title, reasons = recommendation(found, outcomes.versions(curator))
+def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]) -> str:
+    """Write the report as one self-contained file to print and sign, without a row of the table."""
+    title, reasons = recommendation(report, outcomes.versions(curator))
     return fragment(
         "internal.html",
         language=session.language(),
@@ -38,17 +38,17 @@ def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
-            (_("What this report is about"), _facts(curator, found), []),
+            (_("What this report is about"), _facts(curator, report), []),
             (_("Why this is recommended"), pd.DataFrame(), reasons),
-            (_("What was done: method and demands"), pd.DataFrame(), done(found)),
-            (_("What was done: columns"), columns(found), []),
-            (_("Singling out: can a person be picked out?"), levels(found), singling_out(found)),
+            (_("What was done: method and demands"), pd.DataFrame(), done(report)),
+            (_("What was done: columns"), columns(report), []),
+            (_("Singling out: can a person be picked out?"), levels(report), singling_out(report)),
             (
                 _("Linkability: can records of one person be joined?"),
                 pd.DataFrame(),
-                linkability(curator, found),
+                linkability(curator, report),
             ),
-            (_("Inference: can a sensitive value be concluded?"), secrets(found), inference(found)),
+            (_("Inference: can a sensitive value be concluded?"), secrets(report), inference(report)),
             (_("What stays unprotected"), pd.DataFrame(), [unmarked(each) for each in warnings]),
         ],
         terms=_(
@@ -63,16 +63,16 @@ def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]
     )
 
 
-def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
-    """What is recommended, and why, from the figures alone.
+def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
+    """Return the recommendation and its reasons, from the figures alone.
 
     Args: versions: how many different tables were anonymized from the same original.
     """
-    whom = COUNTED_WORDS[found.plan.counts]
+    whom = COUNTED_WORDS[report.plan.counts]
     severe, open_ends = [], []
-    if found.side.risk.uniques:
+    if report.side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
-    for name, risk in found.side.secrets.items():
+    for name, risk in report.side.secrets.items():
         if risk.homogeneous_classes:
             severe.append(
                 _("Groups give away the value of {column}: {share} of the {whom} are in such groups.").format(
@@ -80,17 +80,17 @@ def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[
                 )
             )
     alone = _("Of the {whom}, {share} have a row like nobody else's, once all columns are known.").format(
-        share=percent(found.alike), whom=whom
+        share=percent(report.alike), whom=whom
     )
-    if found.highest > LOW_RISK:
+    if report.highest > LOW_RISK:
         open_ends.append(
             _("The highest risk that a guess is right is {share}, above {low}.").format(
-                share=percent(found.highest), low=percent(LOW_RISK)
+                share=percent(report.highest), low=percent(LOW_RISK)
             )
         )
-    if found.alike > FEW:
+    if report.alike > FEW:
         open_ends.append(alone)
-    if found.side.groups_per_person > 1:
+    if report.side.groups_per_person > 1:
         open_ends.append(_("Rows of one person are in several groups, and can be joined by what is known."))
     if versions > 1:
         open_ends.append(
@@ -98,7 +98,7 @@ def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[
                 versions=versions
             )
         )
-    if found.plan.method.cuts_freely:
+    if report.plan.method.cuts_freely:
         open_ends.append(_("The groups were cut along the data; published attacks aim at that."))
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
@@ -106,43 +106,43 @@ def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[
         return _("To be handed only to named recipients, under contract and control of access."), open_ends
     return _("May be handed to a wider circle, with the reservations below."), [
         _("Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.").format(
-            k=found.side.risk.k, whom=whom
+            k=report.side.risk.k, whom=whom
         )
     ]
 
 
-def done(found: ResidualRiskReport) -> list[str]:
-    """Method, models, limits and suppression, one sentence each."""
-    plan = found.plan
-    told = [
+def done(report: ResidualRiskReport) -> list[str]:
+    """Describe method, models, limits and suppression, in one sentence each."""
+    plan = report.plan
+    sentences = [
         _("Method: {method} ({words}).").format(
             method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]
         ),
-        _("Demands that hold: {models}.").format(models="; ".join(found.models)),
+        _("Demands that hold: {models}.").format(models="; ".join(report.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
-    if plan.method.searches or found.quality.suppressed:
-        told.append(
+    if plan.method.searches or report.quality.suppressed:
+        sentences.append(
             _(
                 "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
             ).format(
                 limit=limit_words(plan.limit),
                 whom=COUNTED_WORDS[plan.counts],
-                share=percent(found.quality.suppressed_people),
+                share=percent(report.quality.suppressed_people),
                 way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
-    told.append(
+    sentences.append(
         _("What was given up: {ncp} of the detail of the columns, information loss {loss}.").format(
-            ncp=percent(found.quality.ncp), loss=number(found.quality.loss)
+            ncp=percent(report.quality.ncp), loss=number(report.quality.loss)
         )
     )
-    return told
+    return sentences
 
 
-def columns(found: ResidualRiskReport) -> pd.DataFrame:
-    """One line per column: its role, and how far it was generalized."""
-    plan, lines = found.plan, []
+def columns(report: ResidualRiskReport) -> pd.DataFrame:
+    """List the columns with their roles, and how far they were generalized."""
+    plan, lines = report.plan, []
     for name, role in plan.roles.items():
         line = {
             _("column"): name,
@@ -152,7 +152,7 @@ def columns(found: ResidualRiskReport) -> pd.DataFrame:
             _("generalized"): "",
         }
         if role == "quasi-identifier":
-            line[_("generalized")] = percent(found.quality.column_ncp[name])
+            line[_("generalized")] = percent(report.quality.column_ncp[name])
             if plan.node is not None:
                 level, tree = plan.node[name], plan.hierarchies[name]
                 line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
@@ -163,39 +163,39 @@ def columns(found: ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def singling_out(found: ResidualRiskReport) -> list[str]:
-    """How small the groups are, and what attackers can expect."""
-    whom, risk = COUNTED_WORDS[found.plan.counts], found.side.risk
-    told = [
+def singling_out(report: ResidualRiskReport) -> list[str]:
+    """Describe the size of groups, and the success that attackers can expect."""
+    whom, risk = COUNTED_WORDS[report.plan.counts], report.side.risk
+    sentences = [
         _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(
             k=risk.k, whom=whom, groups=risk.classes, people=risk.people
         ),
         _("A prosecutor is right with at most {highest}, on average {average}.").format(
             highest=percent(risk.highest), average=percent(risk.average)
         ),
-        _("A journalist is right with at most {highest}.").format(highest=percent(found.highest)),
+        _("A journalist is right with at most {highest}.").format(highest=percent(report.highest)),
         _("A marketer who tries everybody finds {share} of the {whom}.").format(
-            share=percent(found.marketer), whom=whom
+            share=percent(report.marketer), whom=whom
         ),
     ]
-    if found.plan.subset is None:
-        told.append(
+    if report.plan.subset is None:
+        sentences.append(
             _(
                 "No population was given: the journalist's figures are those of the prosecutor, as an "
                 "upper bound."
             )
         )
-    if found.hidden:
-        told.append(
+    if report.hidden:
+        sentences.append(
             _("The suppressed rows leave as one group of {people:,} {whom}.").format(
-                people=found.hidden, whom=whom
+                people=report.hidden, whom=whom
             )
         )
-    return told
+    return sentences
 
 
-def levels(found: ResidualRiskReport) -> pd.DataFrame:
-    """Share of people at each level of risk."""
+def levels(report: ResidualRiskReport) -> pd.DataFrame:
+    """List the share of people at each level of risk."""
     names = [
         _("certain (1)"),
         *(
@@ -207,65 +207,65 @@ def levels(found: ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(
         {
             _("risk that a guess is right"): names,
-            _("share, prosecutor"): [percent(each) for each in found.prosecutor],
-            _("share, journalist"): [percent(each) for each in found.journalist],
+            _("share, prosecutor"): [percent(each) for each in report.prosecutor],
+            _("share, journalist"): [percent(each) for each in report.journalist],
         }
     )
 
 
-def linkability(curator: Curator, found: ResidualRiskReport) -> list[str]:
-    """What joining rows, tables and releases may do."""
-    whom = COUNTED_WORDS[found.plan.counts]
+def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
+    """Describe what joining rows, tables and releases may do."""
+    whom = COUNTED_WORDS[report.plan.counts]
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
-    told = [
+    sentences = [
         _(
             "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can "
             "be linked with certainty to another copy that holds the same columns."
-        ).format(share=percent(found.alike), whom=whom),
+        ).format(share=percent(report.alike), whom=whom),
         _("Unique by the groups and the columns that were left as they are: {share} of the {whom}.").format(
-            share=percent(found.side.with_others), whom=whom
+            share=percent(report.side.with_others), whom=whom
         ),
     ]
-    if found.side.groups_per_person > 1:
-        told.append(
+    if report.side.groups_per_person > 1:
+        sentences.append(
             _("The rows of one of the {whom} are in {groups} groups on average.").format(
-                whom=whom, groups=number(found.side.groups_per_person)
+                whom=whom, groups=number(report.side.groups_per_person)
             )
         )
     if others:
-        told.append(
+        sentences.append(
             _(
                 "{others} other versions of this table were made. Whoever has two versions can cut their "
                 "groups with each other, and smaller groups remain than in either."
             ).format(others=others)
         )
     else:
-        told.append(_("No other version of this table was made here."))
+        sentences.append(_("No other version of this table was made here."))
     if releases:
-        told.append(
+        sentences.append(
             _(
                 "{releases} differentially private results were released from the same rows. What they add "
                 "is limited by their own budget, which does not cover this table."
             ).format(releases=releases)
         )
-    return told
+    return sentences
 
 
-def inference(found: ResidualRiskReport) -> list[str]:
-    """How much more a group tells about a sensitive value than the whole table does."""
-    if not found.side.secrets:
+def inference(report: ResidualRiskReport) -> list[str]:
+    """Compare what a group and the whole table tell about sensitive values."""
+    if not report.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
     return [
         _("Knowing the group makes some value of {column} up to {times} times more likely.").format(
             column=name, times=number(risk.posterior_ratio)
         )
-        for name, risk in found.side.secrets.items()
+        for name, risk in report.side.secrets.items()
     ]
 
 
-def secrets(found: ResidualRiskReport) -> pd.DataFrame:
-    """l and t of every sensitive column."""
+def secrets(report: ResidualRiskReport) -> pd.DataFrame:
+    """List l and t of every sensitive column."""
     return pd.DataFrame(
         [
             {
@@ -277,19 +277,19 @@ def secrets(found: ResidualRiskReport) -> pd.DataFrame:
                 _("t, ordered"): number(risk.t_ordered),
                 _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
             }
-            for name, risk in found.side.secrets.items()
+            for name, risk in report.side.secrets.items()
         ]
     )
 
 
-def _facts(curator: Curator, found: ResidualRiskReport) -> pd.DataFrame:
+def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,
         _("Date (UTC)"): datetime.now(UTC).isoformat(timespec="minutes"),
         _("Program"): f"Privacy Workbench {dpcore.__version__}",
-        _("Rows of the original"): f"{found.original:,}",
-        _("Rows that leave"): f"{found.left:,}",
+        _("Rows of the original"): f"{report.original:,}",
+        _("Rows that leave"): f"{report.left:,}",
         _("Line of the ledger"): str(noted[-1].number) if noted else "",
         _("Fingerprint of the plan"): noted[-1].content["anonymized"][:16] if noted else "",
     }

@@ -1,4 +1,4 @@
-"""Roles and hierarchies as small tables that a person edits, with undo, import and export."""
+"""Roles and hierarchies as tables to edit, with undo, import and export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
-    """What each column is to a person; editable."""
+    """Show the role of each column, to be edited."""
     names, secret = current.quasi_identifiers, current.sensitive
     label = _("Roles of the columns: {known} that others may know, {secret} to stay unknown").format(
         known=len(names), secret=len(secret)
@@ -51,7 +51,7 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
 
 
 def hierarchies(current: AnonymizeState) -> None:
-    """How values become coarser, column by column; editable, with undo."""
+    """Show the hierarchy of a column, to be edited."""
     names = current.with_hierarchies
     if not names:
         return
@@ -105,7 +105,7 @@ def load_plan(current: AnonymizeState) -> None:
 
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
-    """What a loaded plan asks for, what it does not know of this table, and the way back; whether it fits."""
+    """Show a loaded plan with the values that it does not know, and say whether it knows all."""
     st.markdown(_("**A plan made earlier**"))
     st.write(
         _("{models}, counting {whom}, by {method}, {limit} suppressed at most.").format(

@@ -1,4 +1,4 @@
-"""The attack with a list of known people on the table that was made."""
+"""Attack with a list of known people on the anonymized table."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workbench.ui.language import _
 from workbench.ui.wording import plain
 
 
-def show(curator: Curator, made: AnonymizedTable) -> None:
-    """Ask for the list, and say whom it finds in the table, its values made coarser in the same way."""
+def show(curator: Curator, table: AnonymizedTable) -> None:
+    """Ask for the list, and show whom it finds once its values are recoded in the same way."""
     with st.expander(_("What would somebody with a list of people find in it?"), key="relink"):
         widgets.internal_badge()
         listed = known_people(curator, key="relink-list")
@@ -25,9 +25,9 @@ def show(curator: Curator, made: AnonymizedTable) -> None:
             return
         name, given = listed
         try:
-            digest = (hash(made.plan), hash(tuple(pd.util.hash_pandas_object(given))))
+            digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
             with st.spinner(_("Comparing the list with every group"), show_time=True):
-                found = session.kept(("relinked", *digest), lambda: attack_with_list(made, given))
+                match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
         except DpcoreError as error:
             widgets.error_box(error)
             return
@@ -37,10 +37,10 @@ def show(curator: Curator, made: AnonymizedTable) -> None:
                 "fit some row, and each of these at least {smallest:,}."
             ).format(
                 name=plain(name),
-                unique=found.unique,
-                people=found.people,
-                matched=found.matched,
-                smallest=found.smallest,
+                unique=match.unique,
+                people=match.people,
+                matched=match.matched,
+                smallest=match.smallest,
             )
         )
         st.caption(

@@ -1,4 +1,4 @@
-"""What a plan brings: the frontier, a trial, the other methods beside it, and what it does not promise."""
+"""Outcomes of a plan, and of other methods and limits."""
 
 from __future__ import annotations
 
@@ -52,8 +52,11 @@ Before, it was up to five times too long."""
 def frontier(
     curator: Curator, current: AnonymizeState, plan: Plan
 ) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
-    """Every k, with the method: full-domain at every limit where one pass is quick or was asked for, else at
-    the chosen limit while that is suggested, else Mondrian."""
+    """Compute the cost of every k, with the method.
+
+    That is full-domain at every limit where one pass is quick or wanted, else at the chosen limit while that
+    is suggested, else Mondrian.
+    """
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
@@ -63,11 +66,11 @@ def frontier(
         method, limits = Mondrian(), ()
     asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset)
     key = ("frontier", method.kind, limits, current.version, *asked_of)
-    asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
+    every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
         with _told(current, key) as tell:
             return method, widgets.once_in_line(
-                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits), tell
+                curator, key, lambda: FrontierOf(plan=every_k, ks=KS, limits=limits), tell
             )
     except DpcoreError as error:
         return method, error
@@ -75,8 +78,10 @@ def frontier(
 
 @contextmanager
 def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
-    """A bar beside a way to stop, for what takes longer than a second. What was stopped is not begun again
-    before something is changed."""
+    """Show a bar with a button to stop, for what takes longer than a second.
+
+    What was stopped is not begun again before something is changed.
+    """
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
     stages = {
@@ -99,7 +104,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
 
 def stage_words(stage: str, spent: float, share: float) -> str:
-    """A stage that took so many seconds so far, with those that are left once that can be told."""
+    """Return a stage with the seconds that are left, once these can be foreseen."""
     left = spent * (1 - share) / max(share, 1e-6)
     if share < FORESEEN or left < 1:
         return stage
@@ -107,7 +112,7 @@ def stage_words(stage: str, spent: float, share: float) -> str:
 
 
 def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
-    """A plan tried out, once. Raises: the errors of a plan."""
+    """Try a plan, once. Raises: the errors of a plan."""
     key = _key(current, plan)
     if fails(current, plan):
         assert current.failed is not None
@@ -123,17 +128,17 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
 
 
 def fails(current: AnonymizeState, plan: Plan) -> bool:
-    """Whether this plan was tried last and could not be."""
+    """Say whether this plan was tried last and could not be."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    chosen = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
-    return ("trial", current.version, *chosen, plan.counted, plan.subset)
+    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
+    return ("trial", current.version, *parts, plan.counted, plan.subset)
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
-    """The same demands by every method, on the same scales; and why not, where a method cannot."""
+    """Compare the methods at the same demands; where one cannot meet them, say why."""
     lines, reasons = [], []
     predicted = size(curator, current, plan)
     for method in (kind() for kind in Method.kinds().values()):
@@ -151,11 +156,11 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
 
 def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Method) -> dict[str, str]:
     report = trial(curator, current, dataclasses.replace(plan, method=method))
-    found = report.quality
+    quality = report.quality
     return {
-        _("generalized"): percent(found.ncp),
-        _("information loss"): number(found.loss),
-        _("suppressed"): percent(found.suppressed),
+        _("generalized"): percent(quality.ncp),
+        _("information loss"): number(quality.loss),
+        _("suppressed"): percent(quality.suppressed),
         _("smallest group"): f"{report.after.risk.k:,}",
         _("seconds"): f"{report.seconds:.1f}",
     }
@@ -164,22 +169,22 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
-        chosen = trial(curator, current, plan).plan
+        complete = trial(curator, current, plan).plan
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(chosen)
+            session.session().anonymized = curator.anonymize(complete)
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder; how many rows. It leaves a line in the ledger."""
+    """Write the table as a folder, and return its rows; it leaves a line in the ledger."""
     with widgets.in_line(), cancelled_by(session.unwanted()):
         return curator.anonymize_to(place, plan)
 
 
 def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
-    """k against information loss, one line per suppression limit; a click chooses a point.
+    """Draw k against information loss, one line per suppression limit; a click chooses a point.
 
     Args: k, loss: of the choice now, for the ring; no ring without a loss.
     """
@@ -202,15 +207,15 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
 
 
 def _levels(plan: Plan, point: Point) -> str:
-    """The level of each column; nothing where ranges are free."""
+    """Return the level of each column; nothing where ranges are free."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return ", ".join(f"{name} {level}" for name, level in levels)
 
 
-def chosen(
+def present_choice(
     curator: Curator, current: AnonymizeState, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
 ) -> tuple[float | None, str]:
-    """What the choice now loses, for the ring, and in words; no loss where the frontier cannot show it.
+    """Return the loss of the present choice, for the ring, and in words; None where it cannot be drawn.
 
     Args: drawn: the method of the frontier, which may be another than the chosen one.
     """
@@ -218,33 +223,33 @@ def chosen(
         limit = plan.limit if drawn.searches else 0.0
         for point in points:
             if (point.k, point.limit) == (k, limit):
-                told = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
-                return point.score, told.format(
+                sentence = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
+                return point.score, sentence.format(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
                 )
         return None, ""
-    told = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
+    sentence = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
         drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind]
     )
     if drawn.searches and plan.metric != InformationLoss():
-        return None, told
+        return None, sentence
     try:
         loss = trial(curator, current, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
-        return None, told
-    return loss, f"{told} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
+        return None, sentence
+    return loss, f"{sentence} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Share of people by the size of the smallest group they are in, before and after."""
+    """Draw the share of people by the size of their smallest group, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
-    for side, found in ((_("before"), report.before), (_("after"), report.after)):
-        people = np.bincount(np.searchsorted(edges, found.crowds, side="right"), minlength=len(labels))
+    for side, figures in ((_("before"), report.before), (_("after"), report.after)):
+        people = np.bincount(np.searchsorted(edges, figures.crowds, side="right"), minlength=len(labels))
         frame += [
             {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, people / len(found.crowds), strict=True)
+            for label, share in zip(labels, people / len(figures.crowds), strict=True)
         ]
     return charts.grouped(
         pd.DataFrame(frame),
@@ -258,7 +263,7 @@ def sizes_chart(report: TrialReport) -> Chart:
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """What each column lost; in full-domain generalization also its level, and a label of it."""
+    """List what each column lost; in full-domain generalization also its level, and a label of it."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
@@ -278,26 +283,26 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def outcome(curator: Curator, made: AnonymizedTable) -> ResidualRiskReport:
-    """What is left to fear in the table that was made, once."""
-    plan = Plan.from_json(made.plan)
-    return widgets.once_in_line(curator, ("outcome", made.plan), lambda: ResidualRisk(plan=plan))
+def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
+    """Compute the residual risk of the table that was made, once."""
+    plan = Plan.from_json(table.plan)
+    return widgets.once_in_line(curator, ("outcome", table.plan), lambda: ResidualRisk(plan=plan))
 
 
 def versions(curator: Curator) -> int:
-    """How many different tables were anonymized from this one, this one among them."""
+    """Count the different tables that were anonymized from this one, this one among them."""
     return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
 def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
-    """What a table does not promise, with numbers from this very table.
+    """Return what a table does not promise, with numbers from this very table.
 
     Args: plan: with its node filled in. side: the figures of all rows that leave.
     """
-    found = []
+    sentences = []
     for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
-            found.append(
+            sentences.append(
                 _(
                     "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
                     "Ask for l-diversity."
@@ -309,13 +314,13 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
                 )
             )
         else:
-            found.append(
+            sentences.append(
                 _(
                     "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
                 ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
             )
     if side.groups_per_person > 1:
-        found.append(
+        sentences.append(
             _(
                 "k counts people. The rows of a person are in {groups} groups on average: k does "
                 "not protect against somebody who knows several rows of one person, and that "
@@ -323,28 +328,28 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
             ).format(groups=number(side.groups_per_person))
         )
     if side.with_others > 0.001:
-        found.append(
+        sentences.append(
             _(
                 "Unique again for somebody who also knows the columns left as they are: {share} of the "
                 "{whom}."
             ).format(share=percent(side.with_others), whom=whom(plan))
         )
-    made = session.session().anonymized
-    others = versions(curator) - (made is not None and made.plan == plan.to_json())
+    table = session.session().anonymized
+    others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
-        found.append(
+        sentences.append(
             _(
                 "Another version of this table was made before ({others} in all). Versions together can "
                 "reveal more than each alone, and no budget counts that."
             ).format(others=others)
         )
     if plan.method.cuts_freely:
-        found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
-    found.append(
+        sentences.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
+    sentences.append(
         _(
             "Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
             "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
             "the public."
         )
     )
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""Plans of the Anonymize page: what a person demands, the method, and how large its search is."""
+"""Plans of the Anonymize page, from a person's demands and a method."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ METHOD_WORDS = Words(
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """What a person demands of the table.
+    """Demands of a person on the anonymized table.
 
     Attributes:
         models: beside k.
@@ -68,6 +68,9 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
     """Return the plan that the page says, by the suggested method or by another.
 
     Args:
+        curator: of the data set.
+        current: roles and hierarchies.
+        demands: of the person.
         method: kind of a method, or `SUGGESTED`.
 
     Raises: the errors of a plan.
@@ -95,21 +98,21 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
 
 
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
-    """How large full-domain search would be."""
+    """Predict the size of a full-domain search."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
     return session.once(curator, key, lambda: SizeOf(plan=full))
 
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
-    """Full-domain search while it is quick enough, then what is."""
+    """Return full-domain search while it is quick enough, else a method that is."""
     if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
         return FullDomain()
     return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
 
 
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
-    """Why a method is not tried out beside the others; empty where it is."""
+    """Say why a method is not tried next to the others; empty where it is."""
     if method.searches and not suggested_method(predicted, columns).searches:
         return _("{nodes:,} combinations of levels take too long").format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
@@ -120,19 +123,19 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
 
 
 def method_label(method: str) -> str:
-    """A method for a list: its name and what it does."""
+    """Return a method's name and purpose for a list."""
     if method == SUGGESTED:
         return _("as suggested for this table")
     return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
 
 
 def whom(plan: Plan) -> str:
-    """What groups are counted in: households, people, or rows where each row is a person."""
+    """Return what groups are counted in: households, people, or rows where each row is a person."""
     return COUNTED_WORDS[plan.counts]
 
 
 def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
-    """How large the search is, and what is suggested instead where that is too large."""
+    """Describe the size of the search, and the method that is suggested where that is too large."""
     predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))

@@ -1,4 +1,4 @@
-"""Hierarchies by a rule that a person chooses: intervals, masking, an order, dates; and their groups."""
+"""Hierarchies by a rule that a person chooses, and their groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def fitting(values: Sequence[str]) -> list[str]:
-    """The rules that these values can follow, the likeliest first."""
+    """Return the rules that these values can follow, the likeliest first."""
     shown = pd.Series(list(values), dtype="str")
     if not len(shown):
         return []
@@ -40,28 +40,28 @@ def fitting(values: Sequence[str]) -> list[str]:
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
-    found = [float(each) for each in _NUMBER.findall(text)]
-    if not found:
+    """Return the numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
+    numbers = [float(each) for each in _NUMBER.findall(text)]
+    if not numbers:
         raise ParameterError("there is no number in {text!r}", remedy="write such as 5, 10, 20", text=text)
-    return found
+    return numbers
 
 
 def by_intervals(
     values: Sequence[str], widths: str, low: float | None, high: float | None, *, start: float = 0.0
 ) -> Hierarchy:
-    """Intervals of these widths from `start`, with open ends. Raises: ParameterError if they cross."""
+    """Make intervals of these widths from `start`, with open ends. Raises: ParameterError if they cross."""
     reason = _("Intervals, by hand.")
     return intervals(values, numbers_in(widths), low=low, high=high, start=start, reason=reason)
 
 
 def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
-    """So many last characters masked on each level. Raises: ParameterError without any."""
+    """Mask so many last characters on each level. Raises: ParameterError without any."""
     return mask(values, sorted(masked), reason=_("Masked, by hand."))
 
 
 def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
-    """Neighbors in an order joined, so many on each level.
+    """Join neighbors in an order, so many on each level.
 
     Args: ordered: one value per line; those that it lacks come last.
     Raises: ParameterError for sizes that do not nest, or lines that are no values.
@@ -76,12 +76,12 @@ def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
 
 
 def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
-    """These periods, small to large. Raises: ParameterError for values that are no dates."""
+    """Make dates these periods, small to large. Raises: ParameterError for values that are no dates."""
     return dates(values, [each for each in DATE_LEVELS if each in periods], reason=_("Periods, by hand."))
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:
-    """What each level makes of the values: how many groups, how many values the largest has, and examples."""
+    """List the levels with the number of their groups, the size of the largest, and examples."""
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)

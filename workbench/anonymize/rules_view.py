@@ -1,4 +1,4 @@
-"""The form that makes a hierarchy by a rule, with its groups before it is taken."""
+"""Form of a hierarchy by a rule, with its groups before it is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of the Anonymize page: roles, hierarchies with undo, and a plan made earlier."""
+"""State of the Anonymize page, with roles, hierarchies and a plan made earlier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the Anonymize page: the frontier, before and after, the result, the guided example."""
+"""Views of the Anonymize page."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """What every k would cost; a click chooses."""
+    """Show the cost of every k; a click chooses one."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
     predicted = plans.size(curator, current, plan)
     with st.spinner(_("Looking at every k and every combination of levels")):
-        method, found = outcomes.frontier(curator, current, plan)
+        method, points = outcomes.frontier(curator, current, plan)
     if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
         st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
-    if isinstance(found, DpcoreError) and not isinstance(found, InfeasibleError):
-        widgets.error_box(found)
-    elif isinstance(found, DpcoreError) or not found:
+    if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
+        widgets.error_box(points)
+    elif isinstance(points, DpcoreError) or not points:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
-        loss, told = outcomes.chosen(curator, current, plan, method, found, k)
-        chart = outcomes.frontier_chart(found, plan, k, loss)
+        loss, caption = outcomes.present_choice(curator, current, plan, method, points, k)
+        chart = outcomes.frontier_chart(points, plan, k, loss)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.kind)
         widgets.show_clickable(chart, clicked, choose)
-        st.caption(f"{_('Click a point to choose it.')} {told}")
+        st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
@@ -66,7 +66,7 @@ def _choose(chart: session.Selection, method: str) -> None:
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Risk and utility side by side, and what is not promised."""
+    """Show risk and utility side by side, and what is not promised."""
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
@@ -87,12 +87,12 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         st.dataframe(outcomes.columns_table(report), hide_index=True)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
-        told = outcomes.warnings(curator, current, report.plan, report.after)
-        st.markdown("\n".join(f"- {each}" for each in told))
+        warnings = outcomes.warnings(curator, current, report.plan, report.after)
+        st.markdown("\n".join(f"- {each}" for each in warnings))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """The same demands by every method, when asked for."""
+    """Compare the methods at the same demands, after a click."""
     with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
@@ -149,23 +149,23 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
-    """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
+def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
+    """Show the table that was made, with a recommendation and the report to sign."""
     try:
         with st.spinner(_("Looking at what is left to fear")):
-            found = outcomes.outcome(curator, table)
+            report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
-        result(curator.name, table, [])
+        show_table(curator.name, table, [])
         widgets.error_box(error)
         return
-    warnings = outcomes.warnings(curator, current, found.plan, found.side)
-    result(curator.name, table, warnings)
-    said, reasons = document.recommendation(found, outcomes.versions(curator))
+    warnings = outcomes.warnings(curator, current, report.plan, report.side)
+    show_table(curator.name, table, warnings)
+    verdict, reasons = document.recommendation(report, outcomes.versions(curator))
     with st.container(border=True):
-        st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")
+        st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
         file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, found, warnings),
+            lambda: document.to_html(curator, report, warnings),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
             help=_(
@@ -175,45 +175,45 @@ def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> N
         )
 
 
-def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """The table that was made, with its plan, and as a page that says what it does not promise.
+def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """Show the table that was made, and offer it with its plan and as a page.
 
     Args: name: of the data set, for the names of files.
     """
-    models = " ".join(text for text in made.guarantee.models if EXCEPT not in text and EARLIER not in text)
+    models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
-        ).format(models=plain("; ".join(made.guarantee.models), at_most=800))
+        ).format(models=plain("; ".join(table.guarantee.models), at_most=800))
     )
-    widgets.show_rows(made.table.frame.head(200))
+    widgets.show_rows(table.table.frame.head(200))
     with st.container(horizontal=True):
-        file_view.download("CSV", lambda: to_csv(made.table), file_name(name, f"anonymized {models}", "csv"))
+        file_view.download("CSV", lambda: to_csv(table.table), file_name(name, f"anonymized {models}", "csv"))
         file_view.download(
             "Parquet",
-            lambda: to_parquet(made.table, made.guarantee.as_metadata()),
+            lambda: to_parquet(table.table, table.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
         )
         file_view.download(
             _("Plan (JSON, internal)"),
-            made.plan,
+            table.plan,
             file_name(name, f"plan {models}", "json"),
             icon="description",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
         file_view.download(
             _("Download as one HTML file"),
-            lambda: of_table.file(made.table, made.guarantee, warnings),
+            lambda: of_table.file(table.table, table.guarantee, warnings),
             file_name(name, f"anonymized {models}", "html"),
             icon="description",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
+            session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """The same table of any size, where the settings name a place for it."""
+    """Offer to write the table at any size, where the settings name a place for it."""
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
@@ -226,7 +226,7 @@ def write(curator: Curator, plan: Plan) -> None:
 
 
 def guided_example() -> None:
-    """The small tables of a textbook, step by step."""
+    """Show the small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:

@@ -1,4 +1,4 @@
-"""Charts of the Local answers page: expected errors, and what came out."""
+"""Charts of the Local answers page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
-    """One line per protocol on logarithmic scales, and a rule where the survey is."""
+    """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame[["protocol", over, "error"]].replace({"protocol": dict(TITLES)})
     altair, chart = drawing(named)
     order = [TITLES[name] for name in Protocol.in_order()]
@@ -60,7 +60,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
 
 
 def shares(frame: pd.DataFrame) -> Chart:
-    """Bars of corrected shares with intervals; beside them true and reported ones, where they are known."""
+    """Draw corrected shares with intervals, next to true and reported ones where they are known."""
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
     names = {kind: HEADINGS[kind] for kind in kinds}
@@ -96,7 +96,7 @@ def shares(frame: pd.DataFrame) -> Chart:
 
 
 def means(frame: pd.DataFrame) -> Chart:
-    """The mean by each way, with its interval, and a rule at the true one."""
+    """Draw the mean by each way, with its interval, and a rule at the true one."""
     titles = {
         "true": _("True mean"),
         "rounded at the middle": _("Rounded at the middle (not private)"),

@@ -1,4 +1,4 @@
-"""Before anybody is asked: what a survey costs each person, and how exact it will be."""
+"""Design of a survey, with the error to expect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_ASKED = 100
 
 @dataclass(kw_only=True)
 class LocalState:
-    """What the page Local answers keeps.
+    """State of the Local answers page in a tab.
 
     Attributes:
         question: the last one that was designed.
@@ -34,17 +34,17 @@ class LocalState:
 
 
 def answers_in(text: str) -> list[str]:
-    """The possible answers, one per line; empty lines are left out."""
+    """Return the possible answers, one per line; empty lines are left out."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def half_width(standard_error: float) -> float:
-    """Half of an interval that holds the truth in 95 of 100 cases."""
+    """Return half of an interval that holds the truth in 95 of 100 cases."""
     return Z * standard_error
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
-    """How many people it takes for this half width, when `option` was computed for `people`."""
+    """Return the people that it takes for this half width, where `option` was computed for `people`."""
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
@@ -71,10 +71,10 @@ def sizes_around(people: int) -> list[int]:
 
 
 def links_csv(root: str, tokens: Iterable[str]) -> str:
-    """One link per line, below a header."""
+    """Write one link per line, below a header."""
     return "".join(["link\r\n", *(f"{root}{token}\r\n" for token in tokens)])
 
 
 def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
-    """Chance that a report speaks for each answer, when this one is true."""
+    """Return the chance that a report speaks for each answer, where this one is true."""
     return [float(protocol.p if code == answer else protocol.q) for code in range(len(labels))]

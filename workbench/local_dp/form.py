@@ -1,4 +1,4 @@
-"""Design a survey: question, answers, epsilon and people; the error to expect; the links."""
+"""Form of a survey, its expected error and its links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAYS = (7, 30, 90)
 
 
 def ask() -> tuple[str, list[str], float, int]:
-    """The question, its possible answers, epsilon, and how many people are asked."""
+    """Ask for the question, its possible answers, epsilon, and the number of people."""
     text = st.text_input(
         _("Question"),
         _("How often did you feel unwell at work this month?"),
@@ -85,7 +85,7 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
 
 
 def curves(categories: int, epsilon: float, people: int) -> None:
-    """The error of every protocol, over people and over epsilon."""
+    """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
         st.subheader(_("More people, less error"))
@@ -124,9 +124,9 @@ def invite(question: dl.Question, people: int) -> None:
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
         st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
-    made = session.own(design.LocalState).invitations
-    if made is not None:
-        _show(question.text, *made)
+    invitations = session.own(design.LocalState).invitations
+    if invitations is not None:
+        _show(question.text, *invitations)
 
 
 def _make(question: dl.Question, count: int, days: int) -> None:

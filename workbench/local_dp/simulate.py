@@ -50,6 +50,7 @@ def survey(column: pd.Series, *, protocol: str, epsilon: float) -> SimulatedSurv
     The possible answers are those of the column, which a real survey would have to know beforehand.
 
     Args:
+        column: a true answer a row.
         protocol: its name.
         epsilon: of each answer.
 
@@ -95,7 +96,9 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     """Return the mean of a column of numbers: true, rounded in two ways without privacy, by each mechanism.
 
     Args:
-        low, high: between which all numbers lie.
+        column: a true number a row.
+        low: below all numbers.
+        high: above all numbers.
         epsilon: of each answer.
 
     Raises: ParameterError for numbers outside the bounds, or none at all.
@@ -112,7 +115,7 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     ]
     for kind in MECHANISMS:
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
-        found = mechanism.estimate(mechanism.perturb(values))
-        below, above = found.interval(0.95)
-        lines.append((mechanism.name, found.mean, max(found.mean - below, above - found.mean), True))
+        estimate = mechanism.estimate(mechanism.perturb(values))
+        below, above = estimate.interval(0.95)
+        lines.append((mechanism.name, estimate.mean, max(estimate.mean - below, above - estimate.mean), True))
     return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

@@ -1,4 +1,4 @@
-"""What a respondent sees, and what an analyst reads."""
+"""Views of a respondent and of an analyst."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.ui.wording import answer_words, number, percent, plain
 
 
 def respondent(question: dl.Question) -> None:
-    """What happens behind a link, played through with an invented answer."""
+    """Play through the page behind a link, with an invented answer."""
     st.write(
         _(
             "Whoever is invited opens a page of their own. A small script changes the answer at random in "
@@ -90,7 +90,7 @@ def simulated() -> None:
 
 
 def _start(frame: pd.DataFrame) -> int:
-    """The first column whose answers can be counted."""
+    """Return the place of the first column whose answers can be counted."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
@@ -143,13 +143,13 @@ def collected() -> None:
     key = st.text_input(_("Key of the survey"), type="password", key="local-key")
     if keys:
         known = dict(keys)
-        chosen = st.selectbox(
+        known_key = st.selectbox(
             _("Or one that was made in this tab"),
             [None, *known],
             format_func=lambda key: _("none") if key is None else known[key],
             key="local-known",
         )
-        key = key or chosen or ""
+        key = key or known_key or ""
     if not key:
         st.info(_("The key was shown when the links were made."))
         return
@@ -200,7 +200,7 @@ def uploaded() -> None:
 
 
 def decoded(lines: str | bytes) -> None:
-    """The estimates of collected reports.
+    """Show the estimates of collected reports.
 
     Raises: DpcoreError for lines that are no reports of one question.
     """

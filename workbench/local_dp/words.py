@@ -1,4 +1,4 @@
-"""What the Local answers page calls protocols and mechanisms, and says about them."""
+"""Names of protocols and mechanisms, and sentences about them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ REPORTS = Words(
 
 
 def plus_minus(share: float) -> str:
-    """A half width of shares, in percent."""
+    """Write a half width of shares, in percent."""
     return f"± {hundredths(100 * share)}"
 
 
 def reason(options: Sequence[dl.Option]) -> str:
-    """Why the first of the recommended protocols comes first, with the numbers."""
+    """Explain with numbers why the first of the recommended protocols comes first."""
     best, other = options[0], options[1]
     alike = [each for each in options[1:] if each.times_best < 1.005]
     if alike:
@@ -57,7 +57,7 @@ def reason(options: Sequence[dl.Option]) -> str:
 
 
 def verdict(option: dl.Option) -> str:
-    """Whether the expected error leaves anything to see."""
+    """Say whether the expected error leaves anything to see."""
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
     if half > fair:
@@ -71,9 +71,9 @@ def verdict(option: dl.Option) -> str:
 
 
 def coverage(estimate: dl.Estimate, truth: Sequence[float]) -> str:
-    """For how many answers the interval holds the truth."""
+    """Say for how many answers the interval holds the truth."""
     low, high = estimate.interval(0.95)
-    held = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
+    covered = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
     return _(
         "The interval holds the true share of {held} of {all} answers; 95 of 100 intervals should."
-    ).format(held=held, all=len(truth))
+    ).format(held=covered, all=len(truth))

@@ -1,4 +1,4 @@
-"""Questions to a release: the form, what a person wrote into it, and the answer in words.
+"""Questions to a release, from the form that a person filled in to the answer in words.
 
 Nothing here reads anything but the release; what is asked is free and leaves no trace.
 """
@@ -29,7 +29,7 @@ FROM, BELOW, IS = "from", "below", "is"
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnInputs:
-    """The part of the form about one column, as it was filled in.
+    """The inputs of one column in the form, as they were filled in.
 
     Attributes:
         number: of the column in the release, which names its inputs.
@@ -44,12 +44,12 @@ class ColumnInputs:
 
     @property
     def name(self) -> str:
-        """The column's name for people."""
+        """Name of the column, for people."""
         return shown(self.column.name, at_most=60)
 
     @property
     def bounds(self) -> list[str]:
-        """The bounds between which a range may lie; none for categories."""
+        """Bounds between which a range may lie, and none for categories."""
         column = self.column
         return [str(column.bounds[end]) for end in (0, -1)] if isinstance(column, IntervalColumn) else []
 
@@ -60,11 +60,11 @@ class ColumnInputs:
 
     @property
     def boxes(self) -> bool:
-        """Whether there is a box for each category."""
+        """True where each category has a box."""
         return len(self.labels) <= MAX_CHOICES
 
     def condition(self) -> tuple[Asked, str] | None:
-        """The condition that these inputs say, and the same for people; None where they are empty.
+        """Return the condition that these inputs say, and the same for people; None where they are empty.
 
         Raises: ParameterError for a bound that is no number, and for a category that is not there.
         """
@@ -97,6 +97,7 @@ def section(release: Release, query: str) -> str:
     """Write the form as HTML, with the answer where the address holds a question.
 
     Args:
+        release: the one that is queried.
         query: the end of the address, as a browser sends a form.
     """
     inputs, where, words, problem, count = _inputs(release, {}), {}, [], None, None

@@ -1,4 +1,4 @@
-"""One page about one result, as HTML that needs no script and asks nobody else: what it is made of."""
+"""Parts of a page about one result, as HTML without scripts or other requests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TextTable:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
-        """A frame of aggregates or of public rows, as it is."""
+        """Return a frame of aggregates or of public rows as texts."""
         return cls(
             headings=tuple(map(printable, frame.columns)),
             lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
@@ -65,7 +65,7 @@ class TextTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message: in its title, in a drawing, and as a table."""
+    """One message, in a title, a drawing and a table."""
 
     title: str
     drawing: Drawing | None = None
@@ -75,7 +75,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """A file that the page offers: where it is, and what it holds."""
+    """A file that the page offers."""
 
     href: str
     name: str
@@ -116,12 +116,12 @@ class Page:
     after: str
 
     def html(self, questions: str = "") -> str:
-        """The whole page; `questions` is HTML of ours."""
+        """Return the whole page. Args: questions: HTML from `asking.section`."""
         return f"{self.before}{questions}{self.after}"
 
 
 def linked(names: Collection[str]) -> tuple[Download, ...]:
-    """The files as a page with an address of its own offers them."""
+    """Return the files as a page with its own address offers them."""
     return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
 
 
@@ -149,7 +149,7 @@ def page(document: Document) -> Page:
 
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
-    """Fill in a template of a folder; everything put in is escaped."""
+    """Fill in a template of a folder, and escape all fields."""
     text: str = _templates(folder).get_template(name).render(**fields)
     return text
 

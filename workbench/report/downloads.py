@@ -1,4 +1,4 @@
-"""The files that a release gives away, each as bytes, all of them post-processing of noisy numbers."""
+"""Files of a release as bytes, all of them post-processing of noisy numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TYPES = {
 
 
 def files(release: Release, contents: Collection[str]) -> list[str]:
-    """Names of the files that there are of this release, of those that may be given."""
+    """Return the names of the files of a release. Args: contents: what may be given, of `CONTENTS`."""
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
         "counts.csv": 0 < cells <= MAX_COUNTS,
@@ -54,7 +54,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
 
 
 def content(release: Release, name: str) -> bytes:
-    """The bytes of one of those files. Free; drawn rows are the same each time."""
+    """Return the bytes of one of those files, the same each time."""
     if name == "counts.csv":
         return to_csv(PublicTable(counts(release)))
     if name == "guarantee.json":
@@ -66,26 +66,26 @@ def content(release: Release, name: str) -> bytes:
 
 
 def counts(release: Release) -> pd.DataFrame:
-    """All noisy tables in one: a line per cell, its labels under its columns, its count and its interval."""
+    """Return all noisy tables in one, with a line per cell."""
     names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
     whole = pd.concat([release.table(clique) for clique in release.marginals], ignore_index=True)
     return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
 
 
 def embedded(release: Release) -> tuple[Download, ...]:
-    """The guarantee, and the release while it is small, inside a page that is a file."""
-    found = []
+    """Return the guarantee, and the release while it is small, for a page that is a file."""
+    downloads = []
     for name in files(release, {COUNTS, MODEL}):
         data = content(release, name)
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            found.append(Download(href=href, name=name, label=LABELS[name]))
-    return tuple(found)
+            downloads.append(Download(href=href, name=name, label=LABELS[name]))
+    return tuple(downloads)
 
 
 def guarantee_json(release: Release) -> str:
-    """The guarantee that goes beside every download."""
+    """Return the guarantee for every download."""
     return json.dumps(
         {
             "guarantee": release.guarantee.to_dict(),

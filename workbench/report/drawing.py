@@ -1,4 +1,4 @@
-"""Charts as SVG without a script. Colors are those of the page, by class.
+"""Charts as SVG without scripts, in the colors of their page.
 
 Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390 pixels.
 """
@@ -54,8 +54,11 @@ def lying_bars(labels: Sequence[str], values: Sequence[float], ends: Ends, *, un
     """Draw one bar below the other, each with its whole label.
 
     Args:
+        labels: of the bars.
+        values: of the bars, in `unit`.
         ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
+        alt: the drawing in words.
     """
     scale = (WIDTH - 64) / _largest(values, ends)
     drawing = Drawing(len(labels) * _LINE + 4, alt)
@@ -79,8 +82,11 @@ def upright_bars(
     """Draw bars next to each other, for cells in an order, over an axis with a few labels.
 
     Args:
+        labels: of the bars.
+        values: of the bars, in `unit`.
         ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
+        alt: the drawing in words.
         title: of the axis below the bars.
     """
     most = _largest(values, ends)

@@ -1,4 +1,4 @@
-"""A release as a page: what it is, its pictures with their tables, its promise, and how to read it."""
+"""Page of a release, with its pictures, their tables, and its promise."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FIGURES = Words(
 def document(
     release: Release, *, title: str = "", note: str = "", contents: Collection[str] = EVERYTHING
 ) -> Document:
-    """The page of a release, for a server that answers its links and questions."""
+    """Return the page of a release, for a server that answers its links and questions."""
     return Document(
         title=shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200),
         badge="private",
@@ -65,7 +65,7 @@ def document(
 
 
 def file(release: Release) -> bytes:
-    """The page of a release as one file that needs no server."""
+    """Return the page of a release as one file that needs no server."""
     complete = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
     return page(complete).html().encode()
 

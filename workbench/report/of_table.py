@@ -1,4 +1,4 @@
-"""An anonymized table as a page: what it is, and what it does not promise, wherever it goes."""
+"""Page of an anonymized table, with what it does not promise."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def document(
     note: str = "",
     contents: Collection[str] = (),
 ) -> Document:
-    """The page of a table. Args: not_promised: sentences of its box, as Markdown."""
+    """Return the page of a table. Args: not_promised: sentences of its box, as Markdown."""
     frame = table.frame
     left_out = len(frame) - SHOWN_ROWS
     more = _("{rows} more rows are in the table.").format(rows=f"{left_out:,}") if left_out > 0 else ""
@@ -61,12 +61,12 @@ def document(
 
 
 def files(contents: Collection[str]) -> list[str]:
-    """Names of the files that there are, of those that may be given."""
+    """Return the names of the files. Args: contents: what may be given."""
     return [*(["rows.csv", "rows.parquet"] if ROWS in contents else []), "guarantee.json"]
 
 
 def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
-    """The bytes of one of those files."""
+    """Return the bytes of one of those files."""
     promise = json.dumps({"guarantee": guarantee.to_dict()}, indent=1)
     if name == "guarantee.json":
         return promise.encode()
@@ -74,6 +74,6 @@ def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
 
 
 def file(table: PublicTable, guarantee: Guarantee, not_promised: Sequence[str]) -> bytes:
-    """The page as one file that needs no server."""
+    """Return the page as one file that needs no server."""
     whole = dataclasses.replace(document(table, guarantee, not_promised), downloads=())
     return page(whole).html().encode()

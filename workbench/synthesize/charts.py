@@ -1,4 +1,4 @@
-"""Charts of the Synthesize page: the expected error, and which pairs are kept."""
+"""Charts of the Synthesize page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.ui.language import _
 
 
 def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
-    """How far a cell may be off beside the rows of a mean cell, for tables of (name, cells, half-width).
+    """Draw the error of a cell over the rows of a mean cell, for tables of (name, cells, half-width).
 
     Without a number of rows the bars are in rows.
     """
@@ -49,7 +49,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
 
 
 def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
-    """Cells in a shape that is public, in gray, each with the error to expect."""
+    """Draw cells in a public shape, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
     frame["low"], frame["high"] = np.maximum(0, frame["rows"] - half), frame["rows"] + half
     altair, chart = drawing(frame)
@@ -65,7 +65,7 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
 
 
 def pair_grid(names: Sequence[str]) -> Chart:
-    """One square per pair of columns, to be clicked; a click with Shift adds to the choice."""
+    """Draw a square for each pair of columns, to be clicked; a click with Shift adds to the choice."""
     order = list(names)
     frame = pd.DataFrame(
         [{"first": b, "second": a} for i, a in enumerate(order) for b in order[:i]],
@@ -88,7 +88,7 @@ def pair_grid(names: Sequence[str]) -> Chart:
 
 
 def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
-    """Columns on a circle, with a line between those whose relation was measured."""
+    """Draw columns on a circle, with a line between those whose relation was measured."""
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     at = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(names, angle, strict=True)}
     edges = pd.DataFrame(

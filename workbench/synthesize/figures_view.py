@@ -1,4 +1,4 @@
-"""What a release holds beside tables: the figures of a column, and what the classes of a table are like."""
+"""Figures of a column, and classes of a table for learning."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def on_scale(column: IntervalColumn, mean: float, spread: float) -> tuple[float,
     """Return a mean and a deviation in the unit of a column.
 
     Args:
-        mean, spread: of places, evenly from -1 for the first cell to 1 for the last.
+        column: an interval column.
+        mean: of places, evenly from -1 for the first cell to 1 for the last.
+        spread: standard deviation of these places.
 
     Returns: the mean, and half of what lies within one deviation of it.
     """

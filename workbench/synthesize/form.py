@@ -1,4 +1,4 @@
-"""What to release: one of the cards, its recipe, and the part of the table that is read."""
+"""Cards of the kinds of releases, and the part of the table that is read."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from workbench.ui.wording import plain
 
 def choose_card() -> type[RecipeForm]:
     """Show the cards, and return the one that is chosen."""
-    cards, chosen = RecipeForm.kinds(), session.own(SynthesizeState).kind
+    cards, current = RecipeForm.kinds(), session.own(SynthesizeState).kind
     for column, (kind, card) in zip(st.columns(len(cards)), cards.items(), strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
                 _(card.title),
                 icon=f":material/{card.icon}:",
                 key=f"kind-{kind}",
-                type="secondary" if kind == chosen else "tertiary",
+                type="secondary" if kind == current else "tertiary",
                 on_click=runs.choose_kind,
                 args=(kind,),
                 width="stretch",
             )
-            st.caption(("✓ " if kind == chosen else "") + _(card.text))
-    return cards[chosen]
+            st.caption(("✓ " if kind == current else "") + _(card.text))
+    return cards[current]
 
 
 def choose_part(curator: Curator) -> dict[str, str]:

@@ -152,6 +152,6 @@ class StatisticsForm(RecipeForm):
 
 
 def _is_unordered(column: Column) -> bool:
-    """Whether the values of a column are no numbers, and more than two."""
+    """Say whether the values of a column are no numbers, and more than two."""
     many = isinstance(column, Categorical) and not column.ordered and column.size > 2
     return many or column.missing

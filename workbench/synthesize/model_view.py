@@ -1,4 +1,4 @@
-"""What a synthetic table's model knows: its graph, its answers, and the error that its noise explains."""
+"""Views of a synthetic table's model, which are free and may be published."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.ui.wording import plain
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Three looks at the model; all of them are free and may be published."""
+    """Show the graph of the model, its answers, or the error that its noise explains."""
     looks = {_("Relations"): _graph, _("Answers"): _answers, _("Error by noise"): _noise}
     look = st.segmented_control(
         _("View of the model"), list(looks), default=_("Relations"), required=True, key="model-look"
@@ -66,7 +66,7 @@ def _noise(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:
-    """Cells that drawn rows are to have, of some columns; none where all rows are meant."""
+    """Return the cells that drawn rows are to have, by column; none where all rows are meant."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"

@@ -1,4 +1,4 @@
-"""What a release would bring, before it is paid: its price, its error, and what would lower that."""
+"""Preview of a release before it is paid, with its price, its error and remedies."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Preview:
 
     @property
     def single_column(self) -> str | None:
-        """The one column that is counted; None for any other release."""
+        """Name of the one column that is counted, None for any other release."""
         cliques = [each.clique for each in self.quote.expected]
         return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
 
@@ -87,7 +87,7 @@ def show(
     part: dict[str, str],
     epsilon: session.Widget[float],
 ) -> None:
-    """Show all of it. Args: epsilon: where it is typed, for the buttons that change it."""
+    """Show the preview. Args: epsilon: where it is typed, for the buttons that change it."""
     st.subheader(
         _("What you would get"),
         help=_(

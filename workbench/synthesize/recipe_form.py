@@ -38,6 +38,7 @@ class RecipeForm(Registered, ABC):
         """Draw the form and return the recipe that it says; None while something is missing.
 
         Args:
+            curator: of the data set.
             names: of the columns.
             table: fingerprint of the data set, for the keys of widgets.
         """

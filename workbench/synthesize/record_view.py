@@ -1,4 +1,4 @@
-"""The way from the table to drawn rows as one record: every step, its charge and its result."""
+"""Record of every step from the table to drawn rows, with charges and results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RESULTS = Words(
 
 
 def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:
-    """The record of this release and its drawn rows, and a test against the table, charged each time.
+    """Show the record of a release and its drawn rows, and a test against the table, charged each time.
 
     Args: drawn: changes with the rows.
     """
@@ -67,14 +67,15 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
         if curator is not None:
-            _apart(curator, release)
+            with widgets.errors_shown():
+                _outliers(curator, release)
             if None in known.values():
                 being_computed(lambda: None not in tests.values())
             _test(curator, release, rows, tests, key)
 
 
-def _apart(curator: Curator, release: Release) -> None:
-    """How many rows of the original lie apart: for its owner, and no step of the release."""
+def _outliers(curator: Curator, release: Release) -> None:
+    """Show the share of outliers of the original, for its owner; it is no step of the release."""
     names = tuple(
         name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
     )
@@ -83,16 +84,12 @@ def _apart(curator: Curator, release: Release) -> None:
     ):
         return
     widgets.internal_badge()
-    try:
-        found = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     st.markdown(
         _(
             "**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times "
             "as far away as that of a middle row."
-        ).format(share=percent(found.share), columns=plain(", ".join(names), at_most=200))
+        ).format(share=percent(outliers.share), columns=plain(", ".join(names), at_most=200))
     )
     st.caption(
         _(
@@ -103,7 +100,7 @@ def _apart(curator: Curator, release: Release) -> None:
 
 
 def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
-    held, test_ids = session.session(), session.own(SynthesizeState).test_ids
+    tab, test_ids = session.session(), session.own(SynthesizeState).test_ids
     widgets.show_notice(key)
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
@@ -119,7 +116,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         key=f"{key}-run-{request_id}",
     ):
         try:
-            asked = widgets.compute(drawing.question, release, rows, columns)
+            closeness = widgets.compute(drawing.question, release, rows, columns)
             loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)
@@ -127,9 +124,9 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         if request_id not in tests:
             tests[request_id] = None
             try:
-                tests[request_id] = closeness_step(curator.run(asked, loss, request_id=request_id), loss)
+                tests[request_id] = closeness_step(curator.run(closeness, loss, request_id=request_id), loss)
             except DpcoreError as error:
-                held.notices[key] = error
+                tab.notices[key] = error
             finally:  # another click may have ended this run: nothing of the page is asked from here on
                 test_ids.pop(question, None)
                 if tests[request_id] is None:

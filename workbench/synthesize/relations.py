@@ -1,4 +1,4 @@
-"""How strong a relation must be to come out of a release: tried on invented tables before anything is paid.
+"""Trials of a recipe on invented tables, for the weakest relation that comes out of a release.
 
 An invented table has the declared cells and the public size, and its columns are related two by two. The
 recipe is run on such tables at the same loss, with weaker and weaker relations, until not nearly all come out
@@ -49,7 +49,7 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class RelationTrial:
-    """A recipe to be tried, from public facts alone; it goes to another process.
+    """A recipe to be tried in another process, from public facts alone.
 
     Attributes:
         recipe: with relations to choose, `Tree` or `Adaptive`.
@@ -69,6 +69,8 @@ class RelationTrial:
         """Return the trial of a recipe; None for one that chooses no relations, or under constraints.
 
         Args:
+            recipe: what is to be released.
+            curator: of the data set, for its schema.
             loss: what is spent.
             rows: about how many there are.
         """
@@ -95,6 +97,7 @@ def weakest_kept(trial: RelationTrial, strengths: Sequence[float] = STRENGTHS) -
     """Find the smallest strength from which on nearly all relations come out.
 
     Args:
+        trial: recipe, loss and shape of the table.
         strengths: associations that are tried, weakest first.
 
     Returns: whether a column of the pairs is wide, of more than `FEW` cells -> that association, None if no
@@ -115,6 +118,8 @@ def share_kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Cod
     """Return the share of a pair's distance from independence that a model keeps.
 
     Args:
+        model: learned from a table.
+        pair: names of two columns.
         codes: a cell number a row of the two columns, of the table that the model was learned from.
     """
     true, bins = binned(codes, [model.domain.size(name) for name in pair])
@@ -149,7 +154,7 @@ def _even_bins(rows: npt.NDArray[Any]) -> Codes:
 
 
 def _pairs(trial: RelationTrial) -> list[tuple[int, int]]:
-    """Columns of about the same size by twos; the last one of an odd number is alone."""
+    """Pair columns of about the same size; the last one of an odd number is alone."""
     order = sorted(range(len(trial.sizes)), key=trial.sizes.__getitem__)
     order = [at for at in order if trial.sizes[at] > 1]
     return list(zip(order[0::2], order[1::2], strict=False))
@@ -160,7 +165,7 @@ def _is_wide(trial: RelationTrial, pair: tuple[int, int]) -> bool:
 
 
 def _come_out(trial: RelationTrial, strength: float) -> dict[bool, float]:
-    """Share of the related pairs that come out, of narrow and of wide ones."""
+    """Return the share of the related pairs that come out of one run, of narrow and of wide ones."""
     pairs = _pairs(trial)
     columns = _invented(trial, strength, np.random.default_rng(0))
     names = [f"c{at}" for at in range(len(columns))]

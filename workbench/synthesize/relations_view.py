@@ -1,4 +1,4 @@
-"""Which relations a release would keep, before it is paid."""
+"""Relations that a release would keep, before it is paid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_ONCE = 20
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
-    """Show from what strength on relations come out, by invented tables of the same shape; no row is read.
+    """Show the strength from which relations come out of invented tables of the same shape.
 
     Args: others: trials of weaker demands, by their names for people.
     """
@@ -76,7 +76,7 @@ def _where(is_wide: bool) -> str:
 
 
 def _kept(weakest: Mapping[bool, float | None]) -> str:
-    """Say from what strength on relations come out; empty where none does."""
+    """Write the strengths from which relations come out; empty where none does."""
     line = _("{where} from {strength} on")
     return join(
         [
@@ -88,5 +88,5 @@ def _kept(weakest: Mapping[bool, float | None]) -> str:
 
 
 def _lost(weakest: Mapping[bool, float | None]) -> str:
-    """Say between what columns no relation comes out; empty where there are none."""
+    """Write the columns between which no relation comes out; empty where there are none."""
     return join([_where(kind) for kind, strength in sorted(weakest.items()) if strength is None])

@@ -1,4 +1,4 @@
-"""The run of a release: started, stopped, stored and shown."""
+"""Runs of releases."""
 
 from __future__ import annotations
 

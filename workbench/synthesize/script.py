@@ -1,4 +1,4 @@
-"""What can be taken away of a release: its counts, and a script and a notebook that make it again."""
+"""Counts of a release as files, and a script and a notebook that make it again."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from dpcore.synthesis import load_recipe"""
 
 
 def can_be_written(data_set: DataSet, release: Release) -> bool:
-    """Whether all that a script needs is on file: the declaration, and a recipe that can be read back."""
+    """Say whether the declaration and a recipe that can be read back are on file."""
     return data_set.declaration is not None and load_recipe(release.recipe) is not None
 
 
 def script(data_set: DataSet, release: Release) -> str:
-    """A Python program; `about` is its docstring."""
+    """Write a Python program that makes a release again."""
     about, *cells = _cells(data_set, release)
     return f'"""{about[1]}"""\n\n' + "\n\n".join(text for _kind, text in cells) + "\n"
 
 
 def notebook(data_set: DataSet, release: Release) -> str:
-    """The same as a notebook (nbformat 4)."""
+    """Write the same as a notebook (nbformat 4)."""
     return json.dumps(
         {
             "nbformat": 4,
@@ -61,7 +61,7 @@ def notebook(data_set: DataSet, release: Release) -> str:
 
 
 def counts_file(release: Release) -> bytes:
-    """Every noisy table as rows with low and high: CSV, or a ZIP of one CSV per table."""
+    """Write every noisy table as rows with low and high, as CSV or as a ZIP of one CSV per table."""
     tables = [to_csv(PublicTable(release.table(clique))) for clique in release.marginals]
     if len(tables) == 1:
         return tables[0]
@@ -122,7 +122,7 @@ def _reading(declaration: Declaration, source: str | None) -> str:
 
 
 def _loss(promise: Mapping[str, str]) -> str:
-    """The loss as it is written in Python; its numbers are exact texts."""
+    """Write a loss in Python, with its numbers as exact texts."""
     loss = loss_from(promise)
     fields = {name: text for name, text in promise.items() if hasattr(loss, name) and name != "rho"}
     if type(loss).__name__ == "ZCDP":

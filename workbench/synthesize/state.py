@@ -1,4 +1,4 @@
-"""The state of the Synthesize page."""
+"""State of the Synthesize page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fact = Impossible | Determines
 
 @dataclass(kw_only=True)
 class SynthesizeState:
-    """What the Synthesize page keeps.
+    """State of the Synthesize page in a tab.
 
     Attributes:
         kind: of the release that is planned.

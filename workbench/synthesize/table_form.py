@@ -1,4 +1,4 @@
-"""The form of a synthetic table: its columns, the relations to keep, and facts that every row must keep."""
+"""Form of a synthetic table, its relations, and facts that every row must keep."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
     """Ask for pairs of columns that matter more than others, by name or in a grid."""
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
-        chosen = st.multiselect(
+        important = st.multiselect(
             _("Every pair counts; these should come out best, and count four times"),
             pairs,
             format_func=" × ".join,
@@ -97,12 +97,12 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             st.caption(_("Or click them here."))
             widgets.show_clickable(pair_grid(columns), clicked)
-            chosen = [*chosen, *((pair["first"], pair["second"]) for pair in clicked.points())]
-    return {tuple(pair): 4.0 for pair in chosen}
+            important = [*important, *((pair["first"], pair["second"]) for pair in clicked.points())]
+    return {tuple(pair): 4.0 for pair in important}
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
-    """Ask for what every row must keep, known from outside; keep and return it."""
+    """Ask for facts that every row must keep, known from outside, and return them."""
     key, kept_facts = f"facts-{table}", session.own(SynthesizeState).facts
     facts = kept_facts.get(table, ())
 

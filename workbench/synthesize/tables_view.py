@@ -1,4 +1,4 @@
-"""The noisy tables of a release, one at a time: counts with their intervals."""
+"""Noisy tables of a release, one at a time, with intervals."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ def show(release: Release) -> None:
         )
         return
     cliques = list(release.marginals)
-    chosen = cliques[0]
+    clique = cliques[0]
     if len(cliques) > 1:
-        chosen = st.selectbox(
+        clique = st.selectbox(
             _("Table"),
             cliques,
             format_func=lambda clique: " × ".join(clique) or _("number of rows"),
             key="shown-clique",
         )
-    if len(chosen) > 2:
+    if len(clique) > 2:
         pair = st.multiselect(
-            _("Show two of its columns"), list(chosen), list(chosen[:2]), max_selections=2, key="shown-pair"
+            _("Show two of its columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
         )
         if len(pair) != 2:
             return
-        chosen = tuple(pair)
-    show_answer(release, release.answer(chosen), key="marginal")
+        clique = tuple(pair)
+    show_answer(release, release.answer(clique), key="marginal")
 
 
-def show_answer(release: Release, told: Answer, *, key: str) -> None:
+def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     """Draw the counts of one or two columns, or the number of rows, with what they may be off by."""
-    if not told.clique:
-        st.metric(_("Number of rows"), f"{number(float(told.values))} ± {number(told.reach)}")
+    if not counts.clique:
+        st.metric(_("Number of rows"), f"{number(float(counts.values))} ± {number(counts.reach)}")
         return
-    labels = [release.schema.column(name).labels for name in told.clique]
-    if len(told.clique) == 1:
-        cells, told = charts.folded(labels[0], told)
-    if told.measured:
+    labels = [release.schema.column(name).labels for name in counts.clique]
+    if len(counts.clique) == 1:
+        cells, counts = charts.folded(labels[0], counts)
+    if counts.measured:
         st.markdown(
             _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
-                cells=told.values.size, half=number(told.reach)
+                cells=counts.values.size, half=number(counts.reach)
             )
         )
     else:
@@ -62,10 +62,10 @@ def show_answer(release: Release, told: Answer, *, key: str) -> None:
                 "much."
             )
         )
-    ends = (told.low, told.high) if told.measured else None
-    if len(told.clique) == 1:
-        chart = charts.counts(cells, told.values, told.low, told.high, column=told.clique[0])
+    ends = (counts.low, counts.high) if counts.measured else None
+    if len(counts.clique) == 1:
+        chart = charts.counts(cells, counts.values, counts.low, counts.high, column=counts.clique[0])
     else:
-        names = (told.clique[0], told.clique[1])
-        chart = charts.two_way(told.values, labels[0], labels[1], names, ends=ends)
+        names = (counts.clique[0], counts.clique[1])
+        chart = charts.two_way(counts.values, labels[0], labels[1], names, ends=ends)
     widgets.show_chart(chart, key=key)

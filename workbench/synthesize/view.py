@@ -1,4 +1,4 @@
-"""A release on the page: the last look before paying, the run as it goes, and the result."""
+"""Views of a release before paying, while it runs, and of its result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from workbench.workers import drawing
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
-    """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
+    """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
     @st.dialog(_("A last look"))
@@ -142,7 +142,7 @@ def _progress() -> None:
 
 
 def show(data_set: DataSet, request_id: str) -> None:
-    """The result: charts with error bars, rows to draw, downloads, the promise."""
+    """Show a release with its charts, rows to draw, downloads and promise."""
     try:
         release = data_set.release(request_id)
     except DpcoreError as error:
@@ -179,7 +179,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns:
-        _rows(data_set, release)
+        with widgets.errors_shown():
+            _rows(data_set, release)
         pooling_view.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
@@ -189,7 +190,7 @@ def show(data_set: DataSet, request_id: str) -> None:
 
 
 def _files(data_set: DataSet, release: Release) -> None:
-    """What can be taken away: counts for people, and what programs need."""
+    """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
     one = len(release.marginals) == 1
 
@@ -227,12 +228,12 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 
 def earlier(data_set: DataSet) -> None:
-    """Releases of this data set; opening one costs nothing."""
-    made = releases.earlier(data_set)
-    if not made:
+    """List the releases of a data set; opening one costs nothing."""
+    lines = releases.earlier(data_set)
+    if not lines:
         return
     st.subheader(_("Releases of this data set"))
-    for line in made[:20]:
+    for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.button(
             _("Open {what}").format(
@@ -250,20 +251,16 @@ def earlier(data_set: DataSet) -> None:
 def _rows(data_set: DataSet, release: Release) -> None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     cells = model_view.choose_cells(release)
-    try:
-        release = release.given(cells) if cells else release
-        suggested = min(max(0, round(release.model.total)), 1_000_000)
-        if suggested > SURE_ROWS and not release.tells_rows:
-            st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
-            suggested = 1_000
-        rows = int(
-            st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
-        )
-        key = (release.request_id, str(cells), rows)
-        shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    release = release.given(cells) if cells else release
+    suggested = min(max(0, round(release.model.total)), 1_000_000)
+    if suggested > SURE_ROWS and not release.tells_rows:
+        st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
+        suggested = 1_000
+    rows = int(
+        st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+    )
+    key = (release.request_id, str(cells), rows)
+    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
@@ -299,7 +296,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:
-    """The release as a job for the command line, where its recipe can be read back."""
+    """Offer a release as a job for the command line, where its recipe can be read back."""
     recipe = load_recipe(release.recipe)
     if recipe is None or data_set.declaration is None:
         return

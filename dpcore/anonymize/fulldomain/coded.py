@@ -42,13 +42,13 @@ class CodedClasses:
         """(classes,) the code of each one's label; int32."""
         if not any(self.classes.node):
             return self.table.labels(column, level)
-        found = self._labels.get((column, level))
-        if found is None:
+        labels = self._labels.get((column, level))
+        if labels is None:
             step = self.table.coarser[column][self.classes.node[column]][level]
-            found = np.asarray(step.astype(np.int32).take(self.digits(column)))
-            self._labels[column, level] = found
-            self.size += len(found)
-        return found
+            labels = np.asarray(step.astype(np.int32).take(self.digits(column)))
+            self._labels[column, level] = labels
+            self.size += len(labels)
+        return labels
 
     def index(self, node: Node) -> tuple[IntArray, tuple[int, ...]]:
         """(classes,) one number for each combination of labels, and the labels of every column."""
@@ -61,17 +61,17 @@ class CodedClasses:
 
     def _half(self, first: int, levels: Node) -> IntArray:
         """(classes,) the number of each combination of labels of some columns; int32."""
-        found = self._halves.get((first, levels))
-        if found is None:
-            found = np.zeros(len(self.keys), dtype=np.int32)
+        numbers = self._halves.get((first, levels))
+        if numbers is None:
+            numbers = np.zeros(len(self.keys), dtype=np.int32)
             for column, level in enumerate(levels, first):
                 labels = self.table.widths[column][level]
                 if labels > 1:
-                    found *= np.int32(labels)
-                    found += self.labels(column, level)
-            self._halves[first, levels] = found
-            self.size += len(found)
-        return found
+                    numbers *= np.int32(labels)
+                    numbers += self.labels(column, level)
+            self._halves[first, levels] = numbers
+            self.size += len(numbers)
+        return numbers
 
     def around(self, place: int) -> FloatArray:
         """(shape of the lattice) the people, at most, in the class of one of these at each coarser node.

@@ -18,8 +18,8 @@ from dpcore.anonymize.fulldomain.coded import CodedClasses
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import ValueCounts
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
+from dpcore.tables.value_counts import ValueCounts
 
 COMBINATIONS = 8
 """Numbers that may be counted for each tuple, twice as many where people are; more are sorted."""
@@ -88,8 +88,8 @@ class Counted(ClassesOfNode):
     def _each(self, view: int) -> FloatArray:
         """People of a view by number."""
         if view not in self._views:
-            found = np.bincount(self._index, self._coded.people(view), self._space)
-            figures = np.asarray(found, dtype=np.float64)
+            sums = np.bincount(self._index, self._coded.people(view), self._space)
+            figures = np.asarray(sums, dtype=np.float64)
             keys, counts = self._coded.corrections(view, self.node)
             np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
             self._views[view] = figures

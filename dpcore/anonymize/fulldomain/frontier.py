@@ -65,7 +65,8 @@ class Frontier:
         self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
         self._grouper = Grouper(table)
-        self._count(on_progress)
+        for classes in walked(self._grouper, "looking at all combinations", on_progress):
+            self._add(classes)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
         """Find the optimal node for one of the `ks`, of equal ones the least general; None without any."""
@@ -118,13 +119,8 @@ class Frontier:
 
     def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
         """Every feasible combination of k, limit and metric."""
-        found = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
-        return [point for point in found if point is not None]
-
-    def _count(self, on_progress: OnProgress) -> None:
-        """Add every node of the lattice."""
-        for classes in walked(self._grouper, "looking at all combinations", on_progress):
-            self._add(classes)
+        points = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
+        return [point for point in points if point is not None]
 
     def _add(self, classes: Classes) -> None:
         """Fill the node's line of classes, rows, people and squares, nodes x bands.

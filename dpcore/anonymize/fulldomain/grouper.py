@@ -12,8 +12,9 @@ import numpy as np
 from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import SensitiveColumn, ValueCounts
+from dpcore.anonymize.groups import SensitiveColumn
 from dpcore.tables.classes import BoolArray, IntArray, starts_of
+from dpcore.tables.value_counts import ValueCounts
 
 REMEMBERED = 20_000_000
 """Keys that a Grouper keeps at most: 320 MB."""

@@ -85,9 +85,9 @@ class Separable(Metric):
 
     def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
         """Return a lower bound of the score of one node that suppresses at least so many rows."""
-        rows = np.array([suppressed])
+        rows = np.array(suppressed)
         terms = [self.term_given(table, column, level, rows) for column, level in enumerate(node)]
-        return float(self.joined(sum(terms, np.zeros(1)))[0])
+        return float(self.joined(np.asarray(sum(terms))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +122,10 @@ class InformationLoss(Separable):
 
     def _term(self, table: Tuples, column: int, covered: IntArray | FloatArray) -> FloatArray:
         """Return what a column adds, from the leaves that its rows cover together (an integer)."""
-        weights = [self.weights.get(name, 1.0) for name in table.names]
+        weights = [self.weights.get(name, 1.0) for name in table.names] if self.weights else ()
         most = table.rows * (len(table.hierarchies[column].values) - 1)
         value = np.floor((covered - table.rows) / max(most, 1) * 1e10) / 1e10
-        share = weights[column] / sum(weights)
+        share = weights[column] / sum(weights) if weights else 1 / len(table.names)
         return np.asarray(share * (np.log1p(value) if self.mean == "geometric" else value))
 
     def joined(self, total: FloatArray) -> FloatArray:
@@ -237,5 +237,5 @@ class AverageClassSize(ClassSizeMetric):
 def _most_classes(table: Tuples) -> FloatArray:
     """Classes of every node, at most: combinations of labels, or rows; a little more, for rounding."""
     labels = [np.array([np.log(len(each)) for each in levels]) for levels in table.leaves]
-    found = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
-    return np.minimum(found, table.rows)
+    combinations = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
+    return np.minimum(combinations, table.rows)

@@ -151,15 +151,15 @@ class Folded:
             views.append((class_index([shown.person, value]), shown))
         if table.has_subset:
             views.append((table.members.person, table.members))
-        found = [_view(table, owner, members.entry, members.weights) for owner, members in views]
-        levels = np.concatenate([each.levels for _, each in found], axis=1)
+        folded = [_view(table, owner, members.entry, members.weights) for owner, members in views]
+        levels = np.concatenate([each.levels for _, each in folded], axis=1)
         rank = np.empty(len(table.priority), dtype=np.int64)
         rank[list(table.priority)] = np.arange(len(rank))
         return cls(
-            counts=np.stack([counts for counts, _ in found]),
-            view=np.repeat(np.arange(len(found)), [len(each.entry) for _, each in found]),
-            entry=np.concatenate([each.entry for _, each in found]),
-            count=np.concatenate([each.count for _, each in found]),
+            counts=np.stack([counts for counts, _ in folded]),
+            view=np.repeat(np.arange(len(folded)), [len(each.entry) for _, each in folded]),
+            entry=np.concatenate([each.entry for _, each in folded]),
+            count=np.concatenate([each.count for _, each in folded]),
             levels=levels,
             begin=((levels > 0) * rank[:, None]).max(axis=0),
         )
@@ -217,22 +217,22 @@ def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray
     owner, entry, weights = owner[several], entry[several], weights[several]
     ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
     waiting = [(first, min(first + OWNERS, len(ends) - 1)) for first in range(0, len(ends) - 1, OWNERS)]
-    found = _folded(table, [])
+    corrections = _folded(table, [])
     while waiting:
         first, last = waiting.pop()
         here = slice(ends[first], ends[last])
         more = _corrections(table, owner[here], entry[here], weights[here])
         if more is not None:
-            found = _folded(table, [found, more])
+            corrections = _folded(table, [corrections, more])
         elif last - first > 1:
             middle = (first + last) // 2
             waiting += [(first, middle), (middle, last)]
-        if len(found.owner) > MOST_CORRECTIONS or (more is None and last - first == 1):
+        if len(corrections.owner) > MOST_CORRECTIONS or (more is None and last - first == 1):
             raise LimitError(
                 "people have too many different rows for full-domain search",
                 remedy="take fewer quasi-identifiers, or local recoding",
             )
-    return counts, found
+    return counts, corrections
 
 
 def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
@@ -274,14 +274,14 @@ def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
     none = _Terms(
         owner=nothing, entry=nothing, count=nothing, levels=np.empty((len(table.names), 0), np.int64)
     )
-    found = _Terms.joined([none, *parts])
-    if not len(found.entry):
-        return found
+    joined = _Terms.joined([none, *parts])
+    if not len(joined.entry):
+        return joined
     strides = np.array(table.lattice.strides)
-    same = [strides @ found.levels, table.keys[found.entry] & ((1 << table.tail) - 1)]
+    same = [strides @ joined.levels, table.keys[joined.entry] & ((1 << table.tail) - 1)]
     for column, codes in enumerate(table.codes):
-        same.append(codes[found.levels[column], table.digits(table.keys[found.entry], column)])
-    return found.folded(class_index(same))
+        same.append(codes[joined.levels[column], table.digits(table.keys[joined.entry], column)])
+    return joined.folded(class_index(same))
 
 
 def _meeting(table: TupleTable, left: IntArray, right: IntArray) -> IntArray:

@@ -178,25 +178,25 @@ class _Search:
         if not counted:
             return
         self._tell(len(counted), lattice.top)
-        found = self.counter.figures([node for _, node in counted], self.least)
-        fits = found.suppressed <= self.allowed
+        figures = self.counter.figures([node for _, node in counted], self.least)
+        fits = figures.suppressed <= self.allowed
         for place in np.flatnonzero(~fits).tolist():
             self.grid[lattice.below(counted[place][1])] = False
         if self.best is not None and fits.any():
             kept = np.array([index for index, _ in counted])[fits]
-            worse = self._least(kept, found.taken(fits)) > self.best.score * (1 + ROUNDING)
+            worse = self._least(kept, figures.taken(fits)) > self.best.score * (1 + ROUNDING)
             self.open[kept[worse]] = False
 
-    def _least(self, indices: IntArray, found: NodeFigures) -> FloatArray:
+    def _least(self, indices: IntArray, figures: NodeFigures) -> FloatArray:
         """(nodes,) what nodes with these figures score at least."""
         if isinstance(self.metric, Separable):
-            return self.metric.bounds_given(self.table, indices, found.suppressed)
+            return self.metric.bounds_given(self.table, indices, figures.suppressed)
         if self._decides_by_histogram and 4 * self.refused > self.histograms:
             return np.zeros(len(indices))  # to look may close others
         # the classes that other models suppress are one more, where classes are what is counted
         more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
         assert isinstance(self.metric, ClassSizeMetric)
-        return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + more)
+        return self.metric.of(self.table.rows, figures.kept, figures.squares, figures.suppressed + more)
 
     def close_in(self) -> None:
         """Check what is still open, the nodes most similar to the best one first.

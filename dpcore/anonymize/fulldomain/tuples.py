@@ -181,11 +181,11 @@ class Tuples:
 
     def labels(self, column: int, level: int) -> IntArray:
         """(tuples,) the code of each one's label in a column; int32, kept for the next question."""
-        found = self._labels.get((column, level))
-        if found is None:
-            found = self.codes[column][level].astype(np.int32).take(self.digits(self._distinct, column))
-            self._labels[column, level] = found
-        return found
+        labels = self._labels.get((column, level))
+        if labels is None:
+            labels = self.codes[column][level].astype(np.int32).take(self.digits(self._distinct, column))
+            self._labels[column, level] = labels
+        return labels
 
     @property
     def number(self) -> int:
@@ -291,15 +291,15 @@ class Tuples:
         keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
         for each, where in zip(numbers, bits, strict=True):
             keys |= each[places] << where.shift
-        found, counts = count_keys(keys, None if rows is None else rows[places])
+        distinct, counts = count_keys(keys, None if rows is None else rows[places])
         members = None
         if held is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
-            entry[places] = np.searchsorted(found, keys)
+            entry[places] = np.searchsorted(distinct, keys)
             here = held.among(kept)
-            members = Members.of(here.group, entry[here.place], len(found), held.people)
+            members = Members.of(here.group, entry[here.place], len(distinct), held.people)
         elif whose is not None:
-            members = Members.of(whose[places], np.searchsorted(found, keys), len(found))
+            members = Members.of(whose[places], np.searchsorted(distinct, keys), len(distinct))
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
@@ -309,7 +309,7 @@ class Tuples:
             fields=dict(zip(secrets, bits[len(covering) :], strict=True)),
             tail=bits[len(covering) - 1].shift,
             has_subset=subset is not None,
-            keys=found,
+            keys=distinct,
             counts=counts,
             members=members,
         )

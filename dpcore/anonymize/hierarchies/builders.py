@@ -60,12 +60,12 @@ def intervals(
             remedy="take widths such as 5, 10, 20",
             widths=", ".join(map(_number, widths)),
         )
-    found = _leaves(values)
-    parsed = pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")
+    distinct = _leaves(values)
+    parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     if not np.isfinite(parsed).all():
         raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
-    numbers = dict(zip(found, map(float, parsed), strict=True))
-    leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
+    numbers = dict(zip(distinct, map(float, parsed), strict=True))
+    leaves = sorted(distinct, key=lambda leaf: (numbers[leaf], leaf))
     whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
 
     def label(number: float, step: int) -> str:
@@ -113,12 +113,12 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
         raise ParameterError(
             "levels must be some of month, quarter, year, decade, in this order", levels=levels
         )
-    found = _leaves(values)
-    parsed = pd.Series(days_in(pd.Series(found, dtype="str")).astype("datetime64[s]"))
+    distinct = _leaves(values)
+    parsed = pd.Series(days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]"))
     if parsed.isna().any():
         raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
-    moments = dict(zip(found, parsed, strict=True))
-    leaves = sorted(found, key=lambda leaf: (moments[leaf], leaf))
+    moments = dict(zip(distinct, parsed, strict=True))
+    leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
     return _stacked(leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason)
 
 
@@ -194,13 +194,13 @@ def _stacked(
     """
     if not leaves:
         raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
-    kept = [leaves]
+    stack = [leaves]
     for level in ([label(leaf, step) for leaf in leaves] for step in steps):
-        if level != kept[-1] and (named or len(set(level)) > 1):
-            kept.append(level)
+        if level != stack[-1] and (named or len(set(level)) > 1):
+            stack.append(level)
     return Hierarchy(
         values=tuple(leaves),
-        levels=(*map(tuple, kept), (SUPPRESSED,) * len(leaves)),
+        levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)),
         reason=reason,
     )
 

@@ -57,10 +57,10 @@ class Hierarchy:
 
     @cached_property
     def _codes(self) -> tuple[NDArray[np.int64], ...]:
-        found = [pd.factorize(np.array(level, dtype=object))[0].astype(np.int64) for level in self.levels]
-        for codes in found:
+        levels = [pd.factorize(np.array(level, dtype=object))[0].astype(np.int64) for level in self.levels]
+        for codes in levels:
             codes.flags.writeable = False
-        return tuple(found)
+        return tuple(levels)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
         """For every leaf, the leaves that share its label at `level` (int64); `*` stands for all of them."""

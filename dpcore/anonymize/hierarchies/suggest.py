@@ -66,7 +66,7 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
         return flat(shown, reason="Two values at most: kept or suppressed")
-    if shown.str.fullmatch(_DATE).all() and _are_dates(shown):
+    if shown.str.fullmatch(_DATE).all() and has_days(shown):
         return dates(shown, reason="Dates: day, month, quarter, year, decade")
     numbers = pd.to_numeric(shown, errors="coerce")
     if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
@@ -95,10 +95,6 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
             rare=RARE,
         ),
     )
-
-
-def _are_dates(shown: pd.Series) -> bool:
-    return has_days(shown)
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:

@@ -54,8 +54,8 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
     """Sort the rows by their content alone: the chosen columns first, then all others."""
-    chosen = sorted(columns)
-    names = [*chosen, *(name for name in frame.columns if name not in chosen)]
+    first = sorted(columns)
+    names = [*first, *(name for name in frame.columns if name not in first)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
 
 
@@ -206,8 +206,8 @@ def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
 def _in_blocks(points: FloatArray, blocks: Sequence[IntArray], k: int) -> IntArray:
     """MDAV inside each block."""
     clusters = np.empty(points.shape[1], dtype=np.int64)
-    found = 0
+    number = 0
     for block in blocks:
-        clusters[block] = found + mdav(points[:, block], k)
-        found = int(clusters[block].max()) + 1
+        clusters[block] = number + mdav(points[:, block], k)
+        number = int(clusters[block].max()) + 1
     return clusters

@@ -91,15 +91,15 @@ def _release(table: _Table) -> IntArray:
     top = tuple(len(tree.cost) - 1 for tree in table.trees)
     nodes = nodes_by_cost([tree.cost for tree in table.trees])
     node: Levels = ()
-    found = effort = 0
+    number = effort = 0
     while len(waiting) and node != top:
         node = next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
         effort += len(waiting) * len(node) + VISIT
         classes = class_index([tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)])
         fine = table.gate.satisfied(waiting, classes)
         leaves = fine[classes]
-        released[waiting[leaves]] = found + (np.cumsum(fine) - 1)[classes[leaves]]
-        found += int(fine.sum())
+        released[waiting[leaves]] = number + (np.cumsum(fine) - 1)[classes[leaves]]
+        number += int(fine.sum())
         waiting = waiting[~leaves]
     return released
 
@@ -126,8 +126,8 @@ def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
         return float((penalty[level + 1, waiting] - penalty[level, waiting]) @ table.weights[waiting])
 
     below_top = [column for column, tree in enumerate(table.trees) if node[column] + 1 < len(tree.cost)]
-    chosen = min(below_top, key=price)
-    return (*node[:chosen], node[chosen] + 1, *node[chosen + 1 :])
+    cheapest = min(below_top, key=price)
+    return (*node[:cheapest], node[cheapest] + 1, *node[cheapest + 1 :])
 
 
 def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:

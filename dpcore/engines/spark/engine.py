@@ -54,7 +54,7 @@ class SparkEngine(Engine):
             frame: a DataFrame of PySpark, classic or Connect; it must give the same rows each time.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: told now and then that Spark is at work, without rows; what it raises ends the work.
+            on_rows: called now and then while Spark is at work, without rows; what it raises ends the work.
         Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
         """
         super().__init__(schema, key=key)
@@ -90,9 +90,9 @@ class SparkEngine(Engine):
     def look(cls, frame: Any, rows: int) -> Microdata:
         """Return up to `rows` rows, before anything is declared. Raises: as the engine does."""
         with _readable():
-            found = frame.limit(rows).toArrow()
-        check_types(zip(found.column_names, found.schema.types, strict=True))
-        return Microdata(_frame(found.columns, found.column_names))
+            table = frame.limit(rows).toArrow()
+        check_types(zip(table.column_names, table.schema.types, strict=True))
+        return Microdata(_frame(table.columns, table.column_names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         from pyspark.sql import functions as F  # noqa: N812
@@ -108,10 +108,10 @@ class SparkEngine(Engine):
         people = F.sum("n") if person is None else F.count(F.lit(1))
         with _readable():
             few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
-            found = self._waited(few.toArrow)
-        if len(found) > MOST_TUPLES:
+            table = self._waited(few.toArrow)
+        if len(table) > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
-        *values, of_rows, of_people = found.columns
+        *values, of_rows, of_people = table.columns
         return DistinctRows(
             frame=_frame(values, columns), rows=of_rows.to_numpy(), people=of_people.to_numpy()
         )
@@ -127,8 +127,8 @@ class SparkEngine(Engine):
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
         with _readable():
-            found = self._waited(self._all.limit(rows).toArrow)
-        return Microdata(_frame(found.columns, self._columns))
+            table = self._waited(self._all.limit(rows).toArrow)
+        return Microdata(_frame(table.columns, self._columns))
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of workers, a partition at a time. No other row leaves them."""
@@ -136,17 +136,17 @@ class SparkEngine(Engine):
         packing = self._packing(names)
         task = Each(work=work, packing=packing, schema=self._schema)
         with _readable():
-            asked = self._asked(self._all, packing).mapInArrow(task, "answer binary")
-            answers = asked.toLocalIterator()
+            stream = self._asked(self._all, packing).mapInArrow(task, "answer binary")
+            answers = stream.toLocalIterator()
         while True:
             with _readable():
                 answer = self._waited(lambda: next(answers, None))
             if answer is None:
                 return
-            found = pickle.loads(answer[0])
-            if isinstance(found, Refusal):
-                raise found.raised()
-            take(found)
+            result = pickle.loads(answer[0])
+            if isinstance(result, Refusal):
+                raise result.raised()
+            take(result)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
@@ -155,13 +155,13 @@ class SparkEngine(Engine):
         table = self._counted if counted else self._all
         packing: Packing | None = None
         if counted and self._coded is not None and needs_cells(work):
-            chosen = self._coded.select("length", "cells")
+            selected = self._coded.select("length", "cells")
         else:
             packing = self._packing(names) if names else Packing(names=("none",))
-            chosen = self._asked(table, packing) if names else table.select(F.lit(0))
+            selected = self._asked(table, packing) if names else table.select(F.lit(0))
         task = Task(work=work, packing=packing, schema=self._schema)
         with _readable():
-            answers = chosen.mapInArrow(task, task.kinds)
+            answers = selected.mapInArrow(task, task.kinds)
             # added up where the rows are, so that the driver takes each number of a table once
             added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
             result, rows = task.whole(self._waited(added.toArrow))
@@ -177,13 +177,13 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F  # noqa: N812
 
         packing = self._packing(self._names)
-        chosen = self._asked(self._counted, packing)
+        selected = self._asked(self._counted, packing)
         task = Code(packing=packing, schema=self._schema)
         kinds = "length long, cells binary, refusal binary"
         with _readable():
-            coded = chosen.mapInArrow(task, kinds).persist()
-            asked = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
-            ((rows, refusal),) = self._waited(asked.collect)
+            coded = selected.mapInArrow(task, kinds).persist()
+            totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
+            ((rows, refusal),) = self._waited(totals.collect)
         if refusal is not None:
             coded.unpersist()
             raise pickle.loads(refusal).raised()
@@ -215,7 +215,7 @@ class SparkEngine(Engine):
             else:
                 context.cancelJobGroup(name)
 
-        return awaited(named, tell=lambda: self._on_rows(0), interrupt=interrupt)
+        return awaited(named, poll=lambda: self._on_rows(0), interrupt=interrupt)
 
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
@@ -247,19 +247,19 @@ class SparkEngine(Engine):
             sizes = self._waited(of_people.collect)
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
-            kept = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            self._counted = kept.select(*declared or ["p"]).persist()
+            counted = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
+            self._counted = counted.select(*declared or ["p"]).persist()
             _end_with(self, self._counted)
             self._waited(self._counted.count)
             marked.unpersist()
 
 
-def _end_with(engine: SparkEngine, kept: Any) -> None:
+def _end_with(engine: SparkEngine, table: Any) -> None:
     """Have Spark forget what it keeps for an engine once nobody holds that."""
 
     def forget() -> None:
         with contextlib.suppress(Exception):  # the session may be gone
-            kept.unpersist()
+            table.unpersist()
 
     def begin() -> None:  # in a thread of its own, as this one may be in the midst of a call to Spark
         with contextlib.suppress(RuntimeError):

@@ -49,7 +49,7 @@ class Packing:
         """Return the expressions that Spark computes, from the names that its columns have there."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        asked = [F.col(places[name]) for name in self.alone]
+        expressions = [F.col(places[name]) for name in self.alone]
         for word in self.words:
             bits, total = 0, F.lit(0).cast("long")
             for number, (name, kind) in enumerate(word):
@@ -58,8 +58,8 @@ class Packing:
                 missing = column.isNull().cast("long")
                 total = total.bitwiseOR(F.shiftleft(value, bits)).bitwiseOR(F.shiftleft(missing, 63 - number))
                 bits += _bits(kind)
-            asked.append(total)
-        return asked
+            expressions.append(total)
+        return expressions
 
     def table(self, batches: Sequence[Any]) -> Any:
         """Return the columns again from batches of Arrow as they come."""
@@ -67,7 +67,7 @@ class Packing:
 
         came = pa.Table.from_batches(batches).combine_chunks()
         alone = self.alone
-        found = dict(zip(alone, came.columns, strict=False))
+        by_name = dict(zip(alone, came.columns, strict=False))
         for word, column in zip(self.words, came.columns[len(alone) :], strict=True):
             values = column.to_numpy()
             missing = values.view(np.uint64) >> np.uint64(64 - len(word))
@@ -77,8 +77,8 @@ class Packing:
                 every = values.view(lane)[bits // _bits(kind) :: 64 // _bits(kind)].astype(kind)
                 bits += _bits(kind)
                 is_missing = missing >> np.uint64(len(word) - 1 - number) & np.uint64(1) != 0
-                found[name] = pa.array(every, mask=is_missing if missing.any() else None)
-        return pa.table([found[name] for name in self.names], names=list(self.names))
+                by_name[name] = pa.array(every, mask=is_missing if missing.any() else None)
+        return pa.table([by_name[name] for name in self.names], names=list(self.names))
 
 
 def _bits(kind: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.engines.batch import Batch
-from dpcore.engines.cells import Found
+from dpcore.engines.cells import CellTables
 from dpcore.engines.spark.packing import Packing
 from dpcore.engines.streaming.coded import unpacked
 from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
@@ -109,9 +109,9 @@ class Task:
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         if self.packing is not None:
-            found: Found = {}
+            tables: CellTables = {}
             for frame in gathered(batches, self.packing):
-                yield Batch(frame, self.schema, found=found)
+                yield Batch(frame, self.schema, tables=tables)
             return
         for batch in batches:
             for length, cells in zip(batch.column(0), batch.column(1), strict=True):
@@ -128,11 +128,11 @@ class Code:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        found: Found = {}
+        tables: CellTables = {}
         for frame in gathered(batches, self.packing):
             cells, refusal = None, None
             try:
-                batch = Batch(frame, self.schema, found=found)
+                batch = Batch(frame, self.schema, tables=tables)
                 columns = [batch.cells(name) for name in self.schema.domain.names]
                 cells = b"".join(each.data for each in columns)
             except DpcoreError as error:
@@ -157,12 +157,12 @@ class Each:
         import pyarrow as pa
 
         for frame in gathered(batches, self.packing):
-            made: Any
+            result: Any
             try:
-                made = self.work.of(Batch(frame, self.schema))
+                result = self.work.of(Batch(frame, self.schema))
             except DpcoreError as error:
-                made = Refusal.of(error)
-            yield pa.record_batch({"answer": pa.array([pickle.dumps(made)], pa.binary())})
+                result = Refusal.of(error)
+            yield pa.record_batch({"answer": pa.array([pickle.dumps(result)], pa.binary())})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ class DuckDBReader:
         self.kinds: dict[str, Any] = {}
 
     @contextlib.contextmanager
-    def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
+    def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Hold the files as they were.
 
         Raises: ReadError where they changed, SchemaError for nested columns.
@@ -50,7 +50,7 @@ class DuckDBReader:
                 errors=duckdb.Error,
                 check=self._check,
             )
-            self.kinds = self.kinds or kinds_of(reading.schema(tell))
+            self.kinds = self.kinds or kinds_of(reading.schema(poll))
             yield reading
 
     def _check(self) -> None:

@@ -42,8 +42,12 @@ class DuckDBSource(Source):
             ) from None
 
         try:
-            found = duckdb.connect().extract_statements(self.query or "SELECT 1")
-            fits = len(found) == 1 and found[0].type == duckdb.StatementType.SELECT and ";" not in self.query
+            statements = duckdb.connect().extract_statements(self.query or "SELECT 1")
+            fits = (
+                len(statements) == 1
+                and statements[0].type == duckdb.StatementType.SELECT
+                and ";" not in self.query
+            )
         except duckdb.Error:
             fits = False
         if not fits:
@@ -92,8 +96,8 @@ class DuckDBSource(Source):
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
-        asked = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
-        for name, kind in zip(asked.columns, asked.types, strict=True):
+        result = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
+        for name, kind in zip(result.columns, result.types, strict=True):
             if kind == "UHUGEINT":  # large ones come as negative numbers
                 raise _changed(name, kind)
         return connection
@@ -109,17 +113,17 @@ class DuckDBSource(Source):
                 line = file.readline(_LONGEST_HEADER)
             delimiter = self.delimiter or max(_DELIMITERS, key=line.count)
             try:
-                found = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+                header = next(csv.reader([line], delimiter=delimiter, strict=True), [])
             except csv.Error:
-                found = []
-            found = [name or f"column{place}" for place, name in enumerate(found)]
-            names = names or found
-            if len({name.casefold() for name in found}) < max(1, len(found)):
+                header = []
+            header = [name or f"column{place}" for place, name in enumerate(header)]
+            names = names or header
+            if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
                     remedy="write the names into the first line, and the delimiter into the list of sources",
                 )
-            _check_same(*({name: place for place, name in enumerate(each)} for each in (names, found)))
+            _check_same(*({name: place for place, name in enumerate(each)} for each in (names, header)))
         columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
         return (
             f", auto_detect = false, header = true, columns = {{{columns}}}, delim = {_text(delimiter)}, "
@@ -133,8 +137,8 @@ class DuckDBSource(Source):
 
         first: dict[str, Any] = {}
         for path, text in zip(self.files, paths, strict=True) if self.kind == "parquet" else ():
-            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
-            columns = {name: kind for name, kind, *_ in found}
+            description = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
+            columns = {name: kind for name, kind, *_ in description}
             first = first or columns
             _check_same(first, columns)
             for column in pq.read_schema(path):

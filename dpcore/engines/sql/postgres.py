@@ -55,7 +55,7 @@ class PostgresReader:
         self.kinds: dict[str, Any] = {}
 
     @contextlib.contextmanager
-    def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
+    def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Hold a transaction.
 
         Raises: ReadError for what cannot be read, or where it does not see as many rows as the first one;
@@ -72,7 +72,7 @@ class PostgresReader:
         query, values = statement(self.source, POSTGRES) if self.source.table else (self.source.query, ())
         with contextlib.ExitStack() as stack:
             with readable(dbapi.Error):
-                connection = stack.enter_context(_connected(dbapi, self.source.location, tell))
+                connection = stack.enter_context(_connected(dbapi, self.source.location, poll))
                 settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
                 if (
                     not self.source.declared_by
@@ -96,30 +96,30 @@ class PostgresReader:
                 written=self._written,
             )
             if not self.kinds:
-                self._look(reading, tell)
-            rows = reading.rows(tell)
+                self._look(reading, poll)
+            rows = reading.rows(poll)
             if self._rows not in (None, rows):
                 raise source_changed()
             self._rows = rows
             yield reading
 
-    def _look(self, reading: QueryReading, tell: Callable[[], object]) -> None:
+    def _look(self, reading: QueryReading, poll: Callable[[], object]) -> None:
         """Find out which columns there are, and how each is written."""
         import pyarrow as pa
 
-        given = reading.schema(tell)
+        given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
         for each in given:
             written = _WRITTEN.get((each.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
             if written:
                 self._written[each.name] = written.format(quoted(each.name))
-        self.kinds = kinds_of(reading.schema(tell, given.names))
+        self.kinds = kinds_of(reading.schema(poll, given.names))
 
 
 @contextlib.contextmanager
-def _connected(dbapi: Any, location: str, tell: Callable[[], object]) -> Iterator[Any]:
+def _connected(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[Any]:
     """Open a connection in a transaction that only reads."""
-    connection = awaited(lambda: dbapi.connect(location, autocommit=True), tell=tell, interrupt=lambda: None)
+    connection = awaited(lambda: dbapi.connect(location, autocommit=True), poll=poll, interrupt=lambda: None)
     try:
         with connection.cursor() as cursor:
             cursor.executescript(_BEGIN)

@@ -11,7 +11,7 @@ from typing import Any
 from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
 from dpcore.engines.streaming.waiting import awaited
 
-Tell = Callable[[], object]
+Poll = Callable[[], object]
 
 
 def quoted(name: str) -> str:
@@ -26,37 +26,37 @@ class QueryReading:
     Attributes:
         table: what is after FROM.
         ask: gives a reader of record batches, which ends with its context.
-        interrupt: ends what was asked soon.
-        errors: of the library that is asked.
+        interrupt: cancels the query soon.
+        errors: of the library that reads.
         check: refuses a state that was not held.
         written: how columns are written in the query, where it is not by their names.
     """
 
     table: str
     ask: Callable[[str], AbstractContextManager[Any]]
-    interrupt: Tell
+    interrupt: Poll
     errors: type[Exception]
     check: Callable[[], None]
     written: Mapping[str, str] = field(default_factory=dict)
 
     pieces: Sequence[Piece] = (Piece(),)
 
-    def schema(self, tell: Tell, names: Sequence[str] | None = None) -> Any:
+    def schema(self, poll: Poll, names: Sequence[str] | None = None) -> Any:
         """Return the types of some columns, or of all that the query gives."""
-        with self._asked("*" if names is None else self._list(names), " LIMIT 0", tell) as given:
+        with self._asked("*" if names is None else self._list(names), " LIMIT 0", poll) as given:
             return given.schema
 
-    def rows(self, tell: Tell = lambda: None) -> int:
+    def rows(self, poll: Poll = lambda: None) -> int:
         """Return the number of rows. Private."""
-        with self._asked("count(*)", "", tell) as given:
+        with self._asked("count(*)", "", poll) as given:
             return int(given.read_all().column(0)[0].as_py())
 
-    def batches(self, piece: Piece, names: Sequence[str], tell: Tell) -> Iterator[Any]:
+    def batches(self, piece: Piece, names: Sequence[str], poll: Poll) -> Iterator[Any]:
         """Iterate over the rows, in any order."""
-        with self._asked(self._list(names), "", tell) as given:
+        with self._asked(self._list(names), "", poll) as given:
 
             def following() -> Any:
-                return awaited(lambda: next(given, None), tell=tell, interrupt=self.interrupt)
+                return awaited(lambda: next(given, None), poll=poll, interrupt=self.interrupt)
 
             for batch in iter(following, None):
                 yield from (batch.slice(row, ROWS_AT_ONCE) for row in range(0, len(batch), ROWS_AT_ONCE))
@@ -65,7 +65,7 @@ class QueryReading:
         return ", ".join(f"{self.written.get(name, quoted(name))} AS {quoted(name)}" for name in names)
 
     @contextlib.contextmanager
-    def _asked(self, columns: str, end: str, tell: Tell) -> Iterator[Any]:
+    def _asked(self, columns: str, end: str, poll: Poll) -> Iterator[Any]:
         query = f"SELECT {columns} FROM {self.table}{end}"
         with readable(self.errors), contextlib.ExitStack() as stack:
-            yield awaited(lambda: stack.enter_context(self.ask(query)), tell=tell, interrupt=self.interrupt)
+            yield awaited(lambda: stack.enter_context(self.ask(query)), poll=poll, interrupt=self.interrupt)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
-from dpcore.engines.cells import Found
+from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
 from dpcore.engines.streaming.coded import Coded, NoRoomError
 from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
@@ -31,7 +31,7 @@ from dpcore.tables.rows import DistinctRows, Microdata
 
 _THREADS = 2
 Part = TypeVar("Part")
-Read = Callable[[Part, Found, Callable[[], object]], Iterable[tuple[int, Batch]]]
+Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]]
 
 
 class ArrowEngine(Engine):
@@ -50,7 +50,7 @@ class ArrowEngine(Engine):
             reader: the place where the table lies.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
+            on_rows: called now and then with how many rows of a pass are done; what it raises ends the pass.
         Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
         """
         super().__init__(schema, key=key)
@@ -133,7 +133,7 @@ class ArrowEngine(Engine):
         return typed(frame, numbers) if self._reader.as_text else frame
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        coded, kept = self._coded, self._kept if counted else None
+        coded, bits = self._coded, self._kept if counted else None
         with self._reading() as reading:
             if counted and coded is not None and needs_cells(work):
                 names = work.reads or ()
@@ -142,7 +142,7 @@ class ArrowEngine(Engine):
                 )
             source = self._spool if counted and self._spool is not None else reading
             return self._pass(
-                work, source.pieces, functools.partial(self._read, source, work.reads, kept, None)
+                work, source.pieces, functools.partial(self._read, source, work.reads, bits, None)
             )
 
     def _pass(self, work: Work[Result], parts: Sequence[Part], read: Read[Part]) -> Result:
@@ -154,9 +154,9 @@ class ArrowEngine(Engine):
             """Return the result of one thread over the parts that it takes."""
             nonlocal rows
             total: Result | None = None
-            found: Found = {}
+            tables: CellTables = {}
 
-            def tell() -> None:
+            def poll() -> None:
                 on_rows(rows)
 
             try:
@@ -165,7 +165,7 @@ class ArrowEngine(Engine):
                         part = next(left, None)
                     if part is None:
                         return [] if total is None else [total]
-                    for number, batch in read(part, found, tell):
+                    for number, batch in read(part, tables, poll):
                         if ended.is_set():
                             return []
                         total = taken(work, total, batch)
@@ -182,9 +182,9 @@ class ArrowEngine(Engine):
             try:
                 self._on_rows(0)  # the other thread may be through before this one has begun
                 with readable(), ThreadPoolExecutor(_THREADS) as pool:
-                    asked = [pool.submit(share, unheeded) for _ in range(others)]
+                    futures = [pool.submit(share, unheeded) for _ in range(others)]
                     results = share(self._on_rows)
-                    results += [result for other in asked for result in other.result()]
+                    results += [result for other in futures for result in other.result()]
             finally:
                 reading.check()
         if not results:
@@ -195,22 +195,22 @@ class ArrowEngine(Engine):
         self,
         source: Snapshot | Spool,
         reads: Sequence[str] | None,
-        kept: npt.NDArray[np.uint8] | None,
+        bits: npt.NDArray[np.uint8] | None,
         spool: Spool | None,
         piece: Piece,
-        found: Found,
-        tell: Callable[[], object],
+        tables: CellTables,
+        poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
         """Iterate over batches of a piece, each with its number of rows before any is left out."""
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
-        for batch in source.batches(piece, names, tell):
+        for batch in source.batches(piece, names, poll):
             if spool is not None:
                 spool.take(batch)
             frame = frame_of(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
-            places = None if kept is None else places_kept(kept, start, len(frame))
-            yield len(frame), Batch(frame, self._schema, kept=places, start=start, found=found)
+            places = None if bits is None else places_kept(bits, start, len(frame))
+            yield len(frame), Batch(frame, self._schema, places=places, start=start, tables=tables)
             start += len(frame)
 
 
@@ -231,12 +231,12 @@ def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _first(reading: Snapshot, names: Sequence[str], rows: int, tell: Callable[[], object]) -> pd.DataFrame:
+def _first(reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]) -> pd.DataFrame:
     """Return the first rows, with texts as texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with readable():
-        for batch in (each for piece in reading.pieces for each in reading.batches(piece, names, tell)):
+        for batch in (each for piece in reading.pieces for each in reading.batches(piece, names, poll)):
             frames.append(uncoded(frame_of(batch)).iloc[:rows])
             rows -= len(frames[-1])
             if not rows:

@@ -17,14 +17,14 @@ def files_at(path: Path, ending: str) -> list[Path]:
     """
     try:
         inside = path.rglob(f"*{ending}") if path.is_dir() else []
-        found = sorted(each for each in inside if not _hidden(each.relative_to(path)))
+        files = sorted(each for each in inside if not _hidden(each.relative_to(path)))
         if path.is_file():
-            found = [path]
+            files = [path]
     except OSError:
-        found = []
-    if not found:
+        files = []
+    if not files:
         raise ReadError("there is no file at the place of the source", remedy="check its location and rights")
-    return found
+    return files
 
 
 def state_of(paths: Sequence[Path]) -> State:

@@ -17,7 +17,7 @@ _RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 
 
 class Keeper:
-    """Takes the digests of all rows, in any order, and tells which rows count."""
+    """The digests of all rows, in any order, and from them the rows that count."""
 
     def __init__(self, rows: int, max_rows: int) -> None:
         self._rows = rows

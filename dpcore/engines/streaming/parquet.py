@@ -45,7 +45,7 @@ class ParquetReader:
                 self._rows += footer.row_group(group).num_rows
 
     @contextlib.contextmanager
-    def hold(self, tell: Callable[[], object]) -> Iterator[ParquetReader]:
+    def hold(self, poll: Callable[[], object]) -> Iterator[ParquetReader]:
         """Hold the files as they were. Raises: ReadError where they are not."""
         self.check()
         yield self
@@ -59,7 +59,7 @@ class ParquetReader:
         if self._state != state_of(self._paths):
             raise source_changed()
 
-    def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
+    def batches(self, piece: Piece, names: Sequence[str], poll: Callable[[], object]) -> Iterator[Any]:
         """Iterate over the rows of a row group, with texts as dictionaries."""
         import pyarrow.parquet as pq
 

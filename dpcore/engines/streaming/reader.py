@@ -41,10 +41,10 @@ class Snapshot(Protocol):
     def check(self) -> None:
         """Refuse a state that was not held to the end. Raises: ReadError."""
 
-    def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
+    def batches(self, piece: Piece, names: Sequence[str], poll: Callable[[], object]) -> Iterator[Any]:
         """Iterate over the rows of a piece as record batches of Arrow, of at least one column.
 
-        Args: tell: called now and then while a query is at work; what it raises ends it.
+        Args: poll: called now and then while a query is at work; what it raises ends it.
         Raises: ReadError, in words that hold no value, password or place.
         """
 
@@ -55,7 +55,7 @@ class Reader(Protocol):
     Attributes:
         kinds: the columns and their types in Arrow, once a state was held.
         as_text: it knows texts only, so that the cell of a number follows from its text.
-        ordered: rows come in one order each time; a place then tells which rows count.
+        ordered: rows come in one order each time; a place then says which rows count.
         source: its description, where joins or the word of its owner are to be heeded.
     """
 
@@ -71,7 +71,7 @@ class Reader(Protocol):
     @property
     def source(self) -> Source | None: ...
 
-    def hold(self, tell: Callable[[], object]) -> AbstractContextManager[Snapshot]:
+    def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
         """One state of the table, the one that was held first as far as can be told.
 
         Raises: ReadError, also where it is not that state any more.
@@ -82,7 +82,7 @@ class Reader(Protocol):
 def readable(*errors: type[Exception]) -> Iterator[None]:
     """Say that reading failed without the words of another library, which may quote a value or a password.
 
-    Args: errors: of that library, beside those of Arrow and of files.
+    Args: errors: of that library, besides those of Arrow and of files.
     """
     import pyarrow as pa
 

@@ -44,7 +44,7 @@ class Spool:
         """Do nothing, as no other program writes to it."""
 
     def batches(
-        self, piece: Piece, names: Sequence[str], tell: Callable[[], object]
+        self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Generator[Any, None, None]:
         """Iterate over the one batch of a piece, with some of its columns."""
         import pyarrow as pa

@@ -1,6 +1,6 @@
 """Owners of distinct tuples, in a table that does not fit. They are sorted in slices, on disk.
 
-Groups of people are counted from this: somebody who holds two tuples is one person of a class that has both,
+Groups of people are counted from this: a person with two tuples is one person of a class that has both,
 so that people of tuples do not add up. People who hold the same tuples are one entry, with their number, and
 what is kept in memory follows the different holdings, not the people.
 """
@@ -48,7 +48,7 @@ class Holding:
 
 
 class Holders:
-    """Takes the records of all rows, in any order, and tells who holds what."""
+    """The records of all rows, in any order, and from them the owners of each tuple."""
 
     def __init__(self, distinct: DistinctRows, columns: Sequence[str]) -> None:
         """Make one for the tuples of the table, which are to be the same in the records."""
@@ -68,19 +68,19 @@ class Holders:
     def held(self, on_rows: Callable[[int], None]) -> Held:
         """Return the groups of people who have the same tuples.
 
-        Args: on_rows: told now and then how many rows are looked at; what it raises ends it.
+        Args: on_rows: called now and then with how many rows are looked at; what it raises ends it.
         Raises: LimitError for too many different holdings; ReadError for a tuple that is not known.
         """
         rows = 0
-        found, waiting = _Holdings.of(np.empty((0, 2), dtype=np.uint64)), list[_Holdings]()
+        holdings, waiting = _Holdings.of(np.empty((0, 2), dtype=np.uint64)), list[_Holdings]()
         for records in self._slices:
             on_rows(rows)
             waiting.append(self._of(records))
             rows += len(records)
-            if sum(len(each.place) for each in waiting) > max(_WAITING, len(found.place)):
-                found, waiting = _Holdings.united([found, *waiting]), []
-        found = _Holdings.united([found, *waiting])
-        return Held(group=found.group, place=found.place, people=found.people, sums=self._sums)
+            if sum(len(each.place) for each in waiting) > max(_WAITING, len(holdings.place)):
+                holdings, waiting = _Holdings.united([holdings, *waiting]), []
+        holdings = _Holdings.united([holdings, *waiting])
+        return Held(group=holdings.group, place=holdings.place, people=holdings.people, sums=self._sums)
 
     def _of(self, records: Records) -> _Holdings:
         """Of the people of one slice."""

@@ -8,7 +8,7 @@ from workbench.anonymize import charts
 
 
 def test_no_point_of_the_frontier_is_below_another() -> None:
-    """A click on a point picked the 10 % line, which was drawn above the others (D29)."""
+    """A click on a point picked the 10 % line, which was drawn above the others."""
     frame = pd.DataFrame(
         [
             {"k": k, "limit": limit, "share": share, "loss": loss}

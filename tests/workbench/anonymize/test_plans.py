@@ -270,14 +270,14 @@ def test_the_chosen_point_is_marked_and_told() -> None:
     asked = plan(curator, current)
     method, points = outcomes.frontier(curator, current, asked)
     report = outcomes.trial(curator, current, asked)
-    loss, said = outcomes.chosen(curator, current, asked, method, points, 5)
+    loss, said = outcomes.present_choice(curator, current, asked, method, points, 5)
     assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
         "k": 5,
         "loss": pytest.approx(report.quality.loss),
     }
     assert f"information loss {number(report.quality.loss)}," in said
     assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
-    nowhere = outcomes.chosen(curator, current, replace(asked, limit=0.3), method, points, 5)
+    nowhere = outcomes.present_choice(curator, current, replace(asked, limit=0.3), method, points, 5)
     assert nowhere == (None, "")
     assert ring_of(outcomes.frontier_chart(points, asked, 5, None)) is None
 
@@ -291,7 +291,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
-    loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
+    loss, said = outcomes.present_choice(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
     assert number(loss) in said
@@ -307,7 +307,7 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     asked = plan(curator, current, limit=0.3, suppressed="kept")
     outcomes.make(curator, current, asked)
     assert session.session().anonymized is not None
-    found = outcomes.outcome(curator, session.session().anonymized)
+    found = outcomes.residual_risk(curator, session.session().anonymized)
     trial = outcomes.trial(curator, current, asked)
     assert found.hidden > 0
     assert found.side.groups_per_person == trial.after.groups_per_person
@@ -431,7 +431,7 @@ def test_charts_and_tables_of_a_trial() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
 def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
-    """HOUSE 12: a file saved by a spreadsheet in China was refused, a table was not."""
+    """A file saved by a spreadsheet in China was refused, a table was not."""
     text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
     assert state.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
 
@@ -583,7 +583,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     """A data protection officer would sign figures of another table, or a page without a place for a name."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, models=(DistinctL(column="disease", l=2),)))
-    found = outcomes.outcome(curator, session.session().anonymized)
+    found = outcomes.residual_risk(curator, session.session().anonymized)
     html = document.to_html(curator, found, ["**A warning**"])
     table = session.session().anonymized.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
@@ -609,13 +609,13 @@ def test_recommendations_follow_the_figures() -> None:
         disease=lambda rows: rows["zip"].map(lambda code: "flu" if code[0] == "3" else "cold")
     )
     curator, current = started(frame)
-    found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current)))
+    found = outcomes.residual_risk(curator, made_of(curator, current, plan(curator, current)))
     assert document.recommendation(found, 1)[0].startswith("Not recommended")
     plain = people(400).assign(age=30, visit=1)
     session.session().slots.clear()
     session.session().reports.clear()
     curator, current = started(plain[["age", "zip", "disease"]])
-    found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current, k=20)))
+    found = outcomes.residual_risk(curator, made_of(curator, current, plan(curator, current, k=20)))
     said, reasons = document.recommendation(found, 1)
     assert said.startswith("May be handed to a wider circle"), reasons
     assert "at least" in reasons[0]

@@ -27,7 +27,7 @@ def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.
     download = MagicMock()
     monkeypatch.setattr(view, "st", MagicMock())
     monkeypatch.setattr(file_view, "download", download)
-    view.result("people.csv", made, [])
+    view.show_table("people.csv", made, [])
     downloads = {call.args[0]: call.args[1] for call in download.call_args_list}
     for name in ("CSV", "Parquet"):
         assert b"1931-07-19" not in downloads[name]()
