@@ -13,7 +13,7 @@ TAIL = 64
 
 
 def digest_of(release: str) -> str:
-    """Fingerprint of a stored release, kept in its line."""
+    """Return the fingerprint of a stored release, kept in its line."""
     return hashlib.sha256(release.encode()).hexdigest()
 
 
@@ -58,7 +58,7 @@ def _requests(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]:
 
 
 def head_of(key: bytes, last: Line) -> str:
-    """Seal over the last line of a data set, kept apart from the lines."""
+    """Return the seal over the last line of a data set, kept apart from the lines."""
     return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
 
 

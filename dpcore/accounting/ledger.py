@@ -315,7 +315,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`; BudgetFixed when `asked` has another budget, rule or unit."""
+    """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or unit."""
     if stored == asked:
         return stored
     differing = [

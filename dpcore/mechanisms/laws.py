@@ -23,7 +23,7 @@ _SEEN = 1e-10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law:
-    """Outcomes, ascending and distinct, and the chance of each; float64 arrays of one length."""
+    """Ascending distinct outcomes with the chance of each, as float64 arrays of one length."""
 
     outcomes: Values
     chances: Values

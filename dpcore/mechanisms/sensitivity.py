@@ -12,7 +12,7 @@ from dpcore.tables.sums import GRID
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
-    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L1.
+    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L1, in rows.
 
     Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork et al. (2006).
     """
@@ -20,7 +20,7 @@ def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
 
 
 def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
-    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L2.
+    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L2, in rows.
 
     Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source: Canonne, Kamath,
     Steinke (2020), theorem 4.

@@ -81,11 +81,11 @@ class Marginal:
         return self.variance if self.own is None else self.own
 
     def half_width(self, level: float = 0.95) -> float:
-        """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
+        """Return half the width of an interval of the true count of a cell with chance `level`, in rows."""
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
-        """Lower and upper bounds, one per cell, each cell's with chance `level` of holding its true count."""
+        """Return lower and upper bounds, which hold the true count of each cell with chance `level`."""
         half = self.half_width(level)
         return self.values - half, self.values + half
 

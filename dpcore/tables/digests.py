@@ -121,7 +121,7 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
 
 
 def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
-    """Places of at most `number` rows of each person, those with the lowest digests.
+    """Return the places of at most `number` rows of each person, those with the lowest digests.
 
     Args:
         number: of rows of one person, at most.

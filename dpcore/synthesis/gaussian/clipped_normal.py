@@ -23,7 +23,7 @@ NEAREST = 0.999
 
 
 def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
-    """Mean and variance of normal numbers clipped to [-1, 1], elementwise."""
+    """Return mean and variance of normal numbers clipped to [-1, 1], elementwise."""
     from scipy.special import ndtr
 
     low, high = (-1 - center) / scale, (1 - center) / scale

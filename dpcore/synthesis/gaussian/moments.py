@@ -105,7 +105,7 @@ def possible(correlations: Values) -> Values:
 
 
 def _scales(means: Values, variances: Values, shares: Values, deviation: Values) -> Values:
-    """Scales before clipping (classes, features), from noisy variances.
+    """Return scales before clipping, of shape (classes, features), from noisy variances.
 
     Args:
         means: (classes, features), in [-1, 1].
@@ -125,7 +125,7 @@ def _scales(means: Values, variances: Values, shares: Values, deviation: Values)
 
 
 def _variances(means: Values, scale: Values | float) -> Values:
-    """Variances of clipped numbers of these means and this scale before clipping."""
+    """Return the variances of clipped numbers of these means and this scale before clipping."""
     scales = np.broadcast_to(scale, means.shape)
     return clipped_moments(centers_for(means, scales), scales)[1]
 

@@ -238,7 +238,7 @@ class Gaussian(Recipe):
         return Text("Table for learning {column}", column=fields["label"])
 
     def _left(self) -> Fraction:
-        """Part of the loss for the sums themselves."""
+        """Return the part of the loss for the sums themselves."""
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 

@@ -58,7 +58,7 @@ class JunctionTree:
         return sum(self.domain.cells(node) for node in self.nodes)
 
     def node_of(self, clique: Iterable[str]) -> int | None:
-        """Position of the smallest node that contains the clique, or None."""
+        """Return the position of the smallest node that contains the clique, or None."""
         columns = set(clique)
         holding = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
         return min(holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
@@ -136,7 +136,7 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
 
 
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
-    """Cells of all nodes together, as an unbounded integer."""
+    """Return the cells of all nodes together, as an unbounded integer."""
     return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
 
 
