@@ -19,7 +19,7 @@ this recipe, of microaggregation (MDAV, no epsilon) and of the book's code for e
 them. Beside them stand the CPU seconds of each table, and the constants of the method, so that a test sees
 when the method has moved on:
 
-    python benchmarks/learning.py --figures workbench/evaluate/figures.json
+    python benchmarks/learning.py --figures workbench/learn/book.json
 """
 
 from __future__ import annotations

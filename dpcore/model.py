@@ -1,4 +1,4 @@
-"""Models: what is learned from noisy marginals, and rows drawn from it."""
+"""Models that are learned from noisy marginals, and draw rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 20_000_000
 
 
 class Model(Registered, ABC):
-    """What a recipe learned, from noisy marginals only; all that is made of it is free post-processing."""
+    """A model learned from noisy marginals only, whose use is free post-processing."""
 
     @property
     @abstractmethod
@@ -32,21 +32,21 @@ class Model(Registered, ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws; none where it draws no rows."""
+        """Columns that `sample_codes` draws, none where it draws no rows."""
 
     @abstractmethod
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one int64 array per column."""
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
-        """Return the model of those rows that have these cells: column -> cell number, or several. Free.
+        """Return the model of those rows that have these cells, column -> cell number or several.
 
         Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
         """
         return Conditioned.of(self, cells)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
-        """Return the counts of a clique that rows are drawn by, with intervals; None where it knows none.
+        """Return the counts of a clique that rows are drawn by, with intervals, or None.
 
         Raises: ParameterError for columns that no noisy table holds together.
         """
@@ -80,7 +80,7 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conditioned(Model):
-    """A model and the cells its rows must have. Draws from the model and keeps the rows that have them.
+    """A model with the cells that its rows must have.
 
     This is the model's own conditional law, exactly, for any model; free post-processing. What is rarer than
     one row in millions is refused.
@@ -96,7 +96,7 @@ class Conditioned(Model):
 
     @classmethod
     def of(cls, model: Model, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Refuses columns that the model does not draw. Raises: ParameterError."""
+        """Return the model of rows with these cells. Raises: ParameterError for columns not drawn."""
         for name in cells:
             if name not in model.columns:
                 raise ParameterError(
@@ -105,8 +105,8 @@ class Conditioned(Model):
                     column=name,
                     columns=", ".join(map(repr, model.columns)) or "no columns",
                 )
-        chosen = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
-        return cls(model=model, cells=chosen)
+        numbers = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
+        return cls(model=model, cells=numbers)
 
     @property
     def total(self) -> float:
@@ -119,30 +119,30 @@ class Conditioned(Model):
         return self.model.columns
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """`rows` rows of cell numbers. Raises: InfeasibleError when such rows are too rare."""
-        found: list[dict[str, Integers]] = []
-        kept = drawn = 0
-        while kept < rows:
+        """Draw `rows` rows of cell numbers. Raises: InfeasibleError when such rows are too rare."""
+        batches: list[dict[str, Integers]] = []
+        fitting = drawn = 0
+        while fitting < rows:
             if drawn >= MOST:
                 raise InfeasibleError(
                     "the model found only {found} such rows in {drawn} draws",
                     remedy="ask for fewer rows, or for less at once",
-                    found=kept,
+                    found=fitting,
                     drawn=drawn,
                 )
             codes = self.model.sample_codes(BATCH, rng)
             fits = self._fits(codes)
-            found.append({name: each[fits] for name, each in codes.items()})
-            kept, drawn = kept + int(fits.sum()), drawn + BATCH
+            batches.append({name: each[fits] for name, each in codes.items()})
+            fitting, drawn = fitting + int(fits.sum()), drawn + BATCH
         return {
-            name: np.concatenate([each[name] for each in found])[:rows]
-            if found
+            name: np.concatenate([each[name] for each in batches])[:rows]
+            if batches
             else np.zeros(0, dtype=np.int64)
             for name in self.columns
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         cells = {name: list(each) for name, each in self.cells.items()}
         return {"kind": self.kind, "model": self.model.to_dict(), "cells": cells}
 

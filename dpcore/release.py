@@ -58,11 +58,17 @@ class Guarantee:
 
     @classmethod
     def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
-        """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
+        """Return the promise of an anonymized table.
+
+        Args:
+            models: the syntactic models that hold, in words.
+            counts: unit of their sizes: rows, people, households.
+            declared_by: whose word it is that each row of a source comes from one person.
+        """
         return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
-        """The promise as a Parquet file carries it."""
+        """Return the promise as metadata of a Parquet file."""
         return {"guarantee": json.dumps(self.to_dict())}
 
     @property
@@ -107,7 +113,7 @@ def guarantee_of(
     delta: Fraction = Fraction(0),
     stands_on: tuple[Loss, ...] = (),
 ) -> Guarantee:
-    """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
+    """Return the promise of a release, with the losses of the releases that it stands on."""
     together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
@@ -179,13 +185,7 @@ class Release:
                     "the noise of this release is larger than its number of rows",
                     remedy="say how many rows to draw: sample(rows=...)",
                 )
-        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
-            raise ParameterError(
-                "rows ({rows}) must be a whole number from 0 to {max_rows}",
-                remedy="ask for fewer rows",
-                rows=rows,
-                max_rows=MAX_ROWS,
-            )
+        check_rows(rows)
         rng = np.random.default_rng(seed)
         codes = self.model.sample_codes(int(rows), rng)
         columns = {
@@ -202,7 +202,7 @@ class Release:
         return self.model.total > min(halves, default=0.0)
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
-        """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.
+        """Return the same release with rows of these cells only, as `given({"age": range(20, 30)})`. Free.
 
         Args:
             cells: column -> cell number, or several of which a row has one.
@@ -249,7 +249,8 @@ class Release:
         ['sex', 'rows', 'low', 'high', 'as measured']
 
         Args:
-            columns, level: as of `answer`.
+            columns: as of `answer`.
+            level: chance with which each interval holds its own count.
         """
         answer = self.answer(columns, level=level)
         figures = {"rows": answer.values, "low": answer.low, "high": answer.high}
@@ -284,7 +285,7 @@ class Release:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """The release of the fields of such a text. Raises: ParameterError, as `from_json`."""
+        """Read the fields of such a text. Raises: ParameterError, as `from_json`."""
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(
@@ -296,6 +297,17 @@ class Release:
             model=load_model(fields["model"]),
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
+        )
+
+
+def check_rows(rows: object) -> None:
+    """Refuse a number of rows that cannot be drawn."""
+    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
+        raise ParameterError(
+            "rows ({rows}) must be a whole number from 0 to {max_rows}",
+            remedy="ask for fewer rows",
+            rows=rows,
+            max_rows=MAX_ROWS,
         )
 
 

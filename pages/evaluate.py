@@ -4,17 +4,21 @@ import streamlit as st
 
 from dpcore.errors import RowsError
 from workbench.evaluate import (
-    asked_view,
-    beside_view,
-    book,
     columns_view,
-    comparing,
+    counts_view,
+    disclosure_view,
     document,
     form,
-    together_view,
+    learning_view,
+    methods_view,
+    pairs_view,
+    questions_view,
+    report,
+    share_view,
+    side_by_side_view,
     view,
 )
-from workbench.evaluate.candidates import Candidate
+from workbench.evaluate.form import Candidate
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -38,33 +42,33 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        report = comparing.report(curator, candidate)
+        similarity = report.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.counted(curator, candidate)
-        view.ranges(curator, candidate)
+        questions_view.questions(curator, candidate)
         return
-    judged = view.judged(curator, candidate, report)
-    view.overview(curator, candidate, report, judged)
+    judged = view.judged(curator, candidate, similarity)
+    view.overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.html(curator, report, judged),
+        lambda: document.html(curator, similarity, judged),
         _file(curator.name, candidate),
         icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
-        _("Pairs"): view.pairs,
-        _("Questions"): lambda curator, candidate, report: view.ranges(curator, candidate),
-        _("Side by side"): beside_view.beside,
-        _("Learning"): asked_view.learning,
-        _("Disclosure"): asked_view.disclosure,
+        _("Pairs"): pairs_view.pairs,
+        _("Questions"): lambda curator, candidate, similarity: questions_view.questions(curator, candidate),
+        _("Side by side"): side_by_side_view.side_by_side,
+        _("Learning"): learning_view.learning,
+        _("Disclosure"): disclosure_view.disclosure,
     }
     tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
-    tabs[tab](curator, candidate, report)
+    tabs[tab](curator, candidate, similarity)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
-            asked_view.share(curator, candidate.release)
+            share_view.share(curator, candidate.release)
 
 
 widgets.internal_badge()
@@ -74,9 +78,6 @@ with widgets.errors_shown():
     candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
-together_view.show(curator, candidate)
+counts_view.show(curator, candidate)
 with st.expander(_("Compare methods before you spend"), key="open-methods"), widgets.errors_shown():
-    asked_view.compare_methods()
-with st.expander(_("The figures of the book, measured anew"), key="open-book"):
-    if st.toggle(_("Show them"), key="book-figures"):
-        book.show()
+    methods_view.compare_methods()

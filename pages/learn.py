@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench import session
-from workbench.learn import view
+from workbench.learn import book_view, view
 from workbench.ui.language import _
 
 session.session()  # by way of app.py, as every page
@@ -17,3 +17,6 @@ st.write(
 )
 for lesson in view.LESSONS:
     lesson()
+with st.expander(_("The figures of the book, measured anew"), key="open-book"):
+    if st.toggle(_("Show them"), key="book-figures"):
+        book_view.show()

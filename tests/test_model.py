@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Recipe, pool
+from dpcore.synthesis import Pooled, Recipe
 from tests.synthesis.standin import total_variation
 
 UNIT = dp.PrivacyUnit(max_rows=1)
@@ -86,8 +86,8 @@ def test_two_holders_are_pooled_by_their_sizes(kind: str) -> None:
     first, second = table(3_000), table(1_000, 2)
     second["age"] = 9 - second["age"]
     releases = [released(RECIPES[kind], each) for each in (first, second)]
-    drawn = pool(releases).sample(40_000, seed=1)
-    assert pool(releases).total == pytest.approx(4_000, abs=5)
+    drawn = Pooled(releases=releases).sample(40_000, seed=1)
+    assert Pooled(releases=releases).total == pytest.approx(4_000, abs=5)
     single = [release.sample(40_000, seed=2) for release in releases]
     ages = [
         each["age"].value_counts(normalize=True).reindex(range(10), fill_value=0) for each in (drawn, *single)
@@ -102,10 +102,10 @@ def test_guarantees_stand_side_by_side() -> None:
     one, two = (
         released(RECIPES["joint"], table(500, seed), dp.PureDP(epsilon=e)) for seed, e in ((1, 1), (2, "0.5"))
     )
-    assert [each.loss["epsilon"] for each in pool([one, two]).guarantees] == ["1", "1/2"]
-    assert pool([one, two]).loss is None
-    assert pool([one, two], people="different").loss == {"epsilon": "1"}
-    assert pool([one, two], people="the same").loss == {"epsilon": "3/2"}
+    assert [each.loss["epsilon"] for each in Pooled(releases=[one, two]).guarantees] == ["1", "1/2"]
+    assert Pooled(releases=[one, two]).loss is None
+    assert Pooled(releases=[one, two], people="different").loss == {"epsilon": "1"}
+    assert Pooled(releases=[one, two], people="the same").loss == {"epsilon": "3/2"}
 
 
 def narrower(frame: pd.DataFrame) -> dp.Release:
@@ -118,7 +118,7 @@ def narrower(frame: pd.DataFrame) -> dp.Release:
 def test_different_schemas_are_not_one_table(other: Callable[[pd.DataFrame], Any]) -> None:
     """E11: cells with other bounds, or other columns, cannot be put under each other."""
     with pytest.raises(dp.SchemaError):
-        pool([released(RECIPES["joint"]), other(table(50))])
+        Pooled(releases=[released(RECIPES["joint"]), other(table(50))])
 
 
 def test_pooling_needs_two_releases() -> None:
@@ -126,6 +126,6 @@ def test_pooling_needs_two_releases() -> None:
     release = released(RECIPES["joint"])
     for releases in ([release], [release, release], []):
         with pytest.raises(dp.ParameterError):
-            pool(releases)
+            Pooled(releases=releases)
     with pytest.raises(dp.ParameterError, match="rows"):
-        pool([release, released(RECIPES["joint"], table(9))]).sample(-1)
+        Pooled(releases=[release, released(RECIPES["joint"], table(9))]).sample(-1)

@@ -1,4 +1,4 @@
-"""Walking the chain of lines: what must hold before a line is trusted, or another one follows."""
+"""Checks of the chain of lines, before a line is trusted or another one follows."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ TAIL = 64
 
 
 def digest_of(release: str) -> str:
-    """Fingerprint of a stored release, kept in its line."""
+    """Return the fingerprint of a stored release, kept in its line."""
     return hashlib.sha256(release.encode()).hexdigest()
 
 
 def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
-    """What a line keeps of a plan: its keyed digest, and after it the one without a key that older lines
-    carry, by which their releases are still found. That one is no longer written."""
+    """Return the keyed digest of a plan, and the one without a key that older lines carry.
+
+    By the second one the releases of older lines are still found. It is no longer written.
+
+    """
     return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(plan.encode()).hexdigest()
 
 
 def answered(lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]) -> str | None:
-    """The request that was committed before: this one or, without an id, the first of this plan.
+    """Return the committed request, this one or, without an id, the first of this plan.
 
     Raises: RequestConflict for another plan under this id, or a request that has not ended well.
     """
@@ -38,12 +41,15 @@ def answered(lines: Sequence[Line], request_id: str | None, plan: tuple[str, str
 
 
 def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
-    """The request that has answered this plan, or is answering it, or else the id under which all who ask it
-    now meet; another one after each that has failed."""
-    asked = _requests(lines, plan)
+    """Return the request that has answered this plan or is answering it, or else a new id.
+
+    The new id is the same for all who ask before one of them fails, and another one after each that failed.
+
+    """
+    requests = _requests(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
-    running = next((each for each in asked if each not in failed), None)
-    fresh = hmac.new(key, f"request {len(asked)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
+    running = next((each for each in requests if each not in failed), None)
+    fresh = hmac.new(key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
     return answered(lines, None, plan) or running or fresh
 
 
@@ -52,7 +58,7 @@ def _requests(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]:
 
 
 def head_of(key: bytes, last: Line) -> str:
-    """Seal over the last line of a data set, kept apart from the lines."""
+    """Return the seal over the last line of a data set, kept apart from the lines."""
     return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -68,14 +74,14 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
 
 
 def check_sealed(key: bytes, line: Line) -> Line:
-    """A line that carries its own seal. Raises: LedgerCorrupt."""
+    """Return a line that carries its own seal. Raises: LedgerCorrupt."""
     if line.digest != line.seal(key):
         raise corrupt("line {number} of the ledger was altered", number=line.number)
     return line
 
 
 def check_tail(key: bytes, lines: Sequence[Line]) -> None:
-    """Check the seals and links of the last `TAIL` lines: a spend does so, in a time that does not grow.
+    """Check the seals and links of the last `TAIL` lines, in constant time, before a spend.
 
     Raises: LedgerCorrupt.
     """
@@ -101,7 +107,7 @@ def check_chain(
 def walk(
     key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
 ) -> Standing:
-    """The standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
+    """Return the standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
     previous, now = "", Standing(account=account)
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):

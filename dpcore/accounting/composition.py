@@ -1,4 +1,4 @@
-"""How charges add up. Two rules may release budget; other figures are information only.
+"""Composition of charges by two rules that release budget, and figures for information only.
 
 Basic: sums of pure epsilon are a valid filter when later queries depend on earlier answers (Rogers,
 Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse, Ramdas, Rogers, Wu 2023). Advanced
@@ -30,7 +30,7 @@ from dpcore.errors import BudgetError
 
 
 class Rule(StrEnum):
-    """How charges add up; its text is what ledgers store.
+    """The rule by which charges add up, stored as its text.
 
     BASIC adds up epsilons and takes pure losses alone; ZCDP adds up rhos.
     """
@@ -40,25 +40,25 @@ class Rule(StrEnum):
 
     @classmethod
     def of(cls, budget: AnyLoss) -> Rule:
-        """The rule that a budget brings: pure epsilon is basic, all else zCDP."""
+        """Return the rule of a budget, basic for pure epsilon and zCDP for all else."""
         return cls.BASIC if isinstance(budget, PureDP) else cls.ZCDP
 
     @property
     def pure(self) -> bool:
-        """Whether it adds up epsilons of pure differential privacy."""
+        """True if it adds up epsilons of pure differential privacy."""
         return self is Rule.BASIC
 
     @property
     def unit(self) -> str:
-        """What it adds up: "epsilon" or "rho"."""
+        """The unit that it adds up, "epsilon" or "rho"."""
         return PureDP.name if self.pure else ZCDP.name
 
     def stated(self, epsilon: Number, delta: Number) -> AnyLoss:
-        """The loss that an epsilon means, with this delta where the rule has one. Raises: ParameterError."""
+        """Return the loss of an epsilon, with this delta where the rule has one. Raises: ParameterError."""
         return PureDP(epsilon=epsilon) if self.pure else ApproxDP(epsilon=epsilon, delta=delta)
 
     def spends(self, loss: AnyLoss) -> Loss:
-        """The loss as a recipe spends it: epsilon or rho.
+        """Return the loss as a recipe spends it, epsilon or rho.
 
         Raises: BudgetError when the loss has no meaning under the rule.
         """
@@ -73,14 +73,14 @@ class Rule(StrEnum):
         return loss
 
     def units(self, loss: Loss) -> int:
-        """Units of 1e-12 of epsilon or rho that a ledger charges for `loss`, rounded up."""
+        """Return the units of 1e-12 of epsilon or rho that a ledger charges for `loss`, rounded up."""
         if not self.pure and isinstance(loss, PureDP):
             return units_up(rho_of_pure(loss.epsilon))
         return units_up(loss.amount)
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
-    """What several releases cost together: the sum of epsilons, or of rhos where one has no epsilon."""
+    """Sum the losses of several releases in epsilon, or in rho where one has no epsilon."""
     if all(isinstance(loss, PureDP) for loss in losses):
         return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
     rhos = (loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon) for loss in losses)
@@ -88,7 +88,7 @@ def total_loss(losses: Sequence[Loss]) -> Loss:
 
 
 def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
-    """Total of (units, part) charges under sequential and parallel composition.
+    """Sum (units, part) charges under sequential and parallel composition.
 
     A part is (partition, cell): a partition is a column with one declaration of its cells, so that its
     parts are disjoint. Charges on the whole table add up. Charges on the parts of one partition cost the
@@ -111,7 +111,7 @@ def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The same events under several rules, as epsilon at one delta. Information: never releases budget.
+    """The same events under several rules as epsilon at one delta, for information only.
 
     Attributes:
         basic: sum of epsilons; None where an event has no pure epsilon.
@@ -127,7 +127,7 @@ class Comparison:
 
 
 def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
-    """What `events` cost under basic composition, zCDP and, where installed, a tight accountant.
+    """Compare the cost of `events` under basic composition, zCDP and a tight accountant.
 
     Args:
         events: what was run on the whole table; events on parts are counted as if on the whole.
@@ -161,7 +161,7 @@ def _tight(events: Sequence[Event], delta: float) -> float | None:
 
 
 def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
-    """The smallest epsilon at `delta` for `times` mechanisms of `epsilon` each, all planned in advance.
+    """Return the smallest epsilon at `delta` for `times` mechanisms of `epsilon`, planned in advance.
 
     Information: it never releases budget, because later queries may not depend on earlier answers.
 

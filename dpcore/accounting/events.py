@@ -1,4 +1,4 @@
-"""What was read, with which noise: the record from which a run can be accounted again."""
+"""Events of mechanisms, from which a run can be accounted again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Event:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """Loss in pure epsilon; None where the mechanism has none.
+        """Loss in pure epsilon, or None where the mechanism has none.
 
         Laplace: L1 sensitivity / scale (Dwork et al. 2006). Permute and flip, exponential: 2 * L-infinity
         sensitivity / scale (McKenna, Sheldon 2020). Max norm: L-infinity sensitivity / scale, however many
@@ -76,7 +76,7 @@ class Event:
         return rho_of_pure(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a ledger line; the scale as an exact hexadecimal float."""
+        """Return plain data for a ledger line, with the scale as an exact hexadecimal float."""
         fields: dict[str, Any] = {
             "mechanism": self.mechanism,
             "reads": [list(clique) for clique in self.reads],

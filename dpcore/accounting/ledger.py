@@ -1,4 +1,4 @@
-"""The ledger: append-only lines, written before anything is read.
+"""The ledger of append-only lines, written before anything is read.
 
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
 has a line "reserved", and later one more: "committed" or "failed". A reserved line counts as spent,
@@ -34,7 +34,7 @@ State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What is fixed when a data set is opened.
+    """The facts that are fixed when a data set is opened.
 
     Attributes:
         dataset: keyed fingerprint of the content, or what `source_dataset` says of a connected source.
@@ -57,7 +57,7 @@ class Account:
 
     @classmethod
     def of(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
-        """The account that a budget and a privacy unit ask for."""
+        """Return the account of a budget and a privacy unit."""
         return cls(
             dataset=dataset,
             rule=Rule.of(budget),
@@ -69,7 +69,7 @@ class Account:
 
     @property
     def source(self) -> str | None:
-        """The declared name of the connected source; None where the content is the identity."""
+        """The declared name of the connected source, or None where the content is the identity."""
         name = self.dataset.removeprefix(_SOURCE)
         return None if name == self.dataset else name
 
@@ -83,7 +83,7 @@ _LONGEST_NAME = 57
 
 
 def source_dataset(name: str) -> str:
-    """What the account of a connected source is filed under: its name, whatever its rows are today.
+    """Return the identity of a connected source in the ledger, which follows from its name.
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
@@ -98,7 +98,7 @@ def source_dataset(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """What a request costs: units of the account's rule, on the whole table or on one part of it."""
+    """The cost of a request in units of the account's rule, on the whole table or one part."""
 
     units: int
     threshold_units: int = 0
@@ -141,7 +141,7 @@ class Line:
 
     @classmethod
     def sealed(cls, key: bytes, *, previous: Line | None, **fields: Any) -> Line:
-        """The next line of the chain, numbered, dated and sealed."""
+        """Return the next line of the chain, numbered, dated and sealed."""
         number = previous.number + 1 if previous else 0
         link = previous.digest if previous else ""
         at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -150,7 +150,7 @@ class Line:
         return dataclasses.replace(draft, digest=draft.seal(key))
 
     def seal(self, key: bytes) -> str:
-        """The digest that this line must carry: HMAC-SHA-256 over all its other fields."""
+        """Return the digest that this line must carry, HMAC-SHA-256 over all its other fields."""
         fields = {**vars(self), "charge": vars(self.charge)}  # not `asdict`, which copies the content first
         del fields["digest"]
         if not self.standing:
@@ -161,7 +161,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """A budget in three parts, in units of 1e-12; `held` is reserved and not yet ended."""
+    """A budget in three parts, in units of 1e-12."""
 
     budget: int
     spent: int
@@ -174,7 +174,7 @@ class Balance:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What an account has come to: all that the next spend must know.
+    """The totals of an account, which the next spend is checked against.
 
     Attributes:
         reserved: units charged so far, by part; None is the whole table.
@@ -188,7 +188,7 @@ class Standing:
     threshold_units: int = 0
 
     def after(self, state: State, charge: Charge) -> Standing:
-        """The standing once a request of this charge was reserved, committed or failed."""
+        """Return the standing once a request of this charge was reserved, committed or failed."""
         if state == "reserved":
             return dataclasses.replace(
                 self,
@@ -206,11 +206,11 @@ class Standing:
         return Balance(budget=self.account.units, spent=spent, held=_total(self.reserved) - spent)
 
     def extra(self, charge: Charge) -> int:
-        """What the total would grow by; less than the charge where it falls on a part that others exceed."""
+        """Return the growth of the total by a charge, less on a part that others exceed."""
         return _total(_added(self.reserved, charge)) - _total(self.reserved)
 
     def to_json(self) -> str:
-        """As it is stored and sealed; the same standing has one text."""
+        """Return the one text by which it is stored and sealed."""
         return json.dumps(
             {
                 "account": self.account.to_dict(),
@@ -223,7 +223,7 @@ class Standing:
 
     @classmethod
     def from_json(cls, text: str) -> Standing:
-        """Raises: LedgerCorrupt."""
+        """Read what `to_json` wrote. Raises: LedgerCorrupt."""
         try:
             fields = json.loads(text)
             return cls(
@@ -258,23 +258,23 @@ def _parts(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
 
 
 class Ledger(Protocol):
-    """What the curator asks of a ledger. Each method is one transaction."""
+    """The interface of a ledger, with one transaction per method."""
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that count; one per person in `own_ledger`.
+        """Secret for fingerprints and for the choice of rows that count, one per person in `own_ledger`.
 
         It seals nothing: engines hand it to those who read rows for them.
         """
 
     def datasets(self) -> list[str]:
-        """All data sets that have an account."""
+        """Return all data sets that have an account."""
 
     def open(self, account: Account) -> Account:
         """File the account, or return the one that is there. BudgetFixed when they differ."""
 
     def account(self, dataset: str) -> Account | None:
-        """The account of a data set, if there is one."""
+        """Return the account of a data set, if there is one."""
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         """Charge, before anything is read. BudgetExceeded or RequestConflict leave no trace."""
@@ -283,33 +283,39 @@ class Ledger(Protocol):
         """End a reserved request well, and store its release, together."""
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """End a reserved request badly; its charge stays."""
+        """End a reserved request badly, and keep its charge."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """Record work outside differential privacy. RequestConflict when the id is taken."""
 
     def standing(self, dataset: str) -> Standing:
-        """What the account has come to, checked against the seals. LedgerCorrupt when it was altered."""
+        """Return the totals of the account, checked against the seals. LedgerCorrupt when altered."""
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """All lines of a data set, in order."""
 
     def release(self, dataset: str, request_id: str) -> str | None:
-        """The stored release of a committed request."""
+        """Return the stored release of a committed request."""
 
     def verify(self, dataset: str) -> None:
         """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
 
 
 def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str, Any]:
-    """What the line that opens an account says: who wrote it, and how many lines of an account of this data
-    set were there before, and were forgotten on purpose."""
+    """Return the content of the line that opens an account.
+
+    Args:
+        account: the new account.
+        by: the person who opens it.
+        forgotten: lines of an earlier account of this data set that were forgotten on purpose.
+
+    """
     more = {"by": by, "forgotten": forgotten}
     return {"account": account.to_dict(), **{name: each for name, each in more.items() if each}}
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`; BudgetFixed when `asked` has another budget, rule or unit."""
+    """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or unit."""
     if stored == asked:
         return stored
     differing = [
@@ -349,12 +355,12 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
 
 
 def no_account() -> LedgerError:
-    """The error for a data set that was never opened."""
+    """Return the error for a data set that was never opened."""
     return LedgerError("this data set has no account in the ledger", remedy="open it with a budget")
 
 
 def conflict(request_id: str) -> RequestConflict:
-    """The error for a request id that is taken."""
+    """Return the error for a request id that is taken."""
     return RequestConflict(
         "this request was made before and has not ended well, or is still running; its charge stays",
         remedy="wait for its release, or decide on a new request",
@@ -373,5 +379,5 @@ def check_states(request_id: str, states: Sequence[str], expected: list[State]) 
 
 
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:
-    """The error for a ledger that was altered."""
+    """Return the error for a ledger that was altered."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

@@ -29,7 +29,7 @@ LARGEST = 10**6
 
 
 def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fraction:
-    """`value` as the rational number that it says, such as "0.5" or "1/2"; above 0 and at most `at_most`.
+    """Return `value` as an exact number above 0 and at most `at_most`, such as "0.5" or "1/2".
 
     Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
     """
@@ -84,7 +84,7 @@ class PureDP:
         return self.epsilon
 
     def share(self, fraction: Fraction | float) -> PureDP:
-        """This fraction of the loss."""
+        """Return this fraction of the loss."""
         return PureDP(epsilon=self.epsilon * _fraction(fraction))
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class ZCDP:
         return self.rho
 
     def share(self, fraction: Fraction | float) -> ZCDP:
-        """This fraction of the loss."""
+        """Return this fraction of the loss."""
         return ZCDP(rho=self.rho * _fraction(fraction))
 
     def __str__(self) -> str:
@@ -120,7 +120,7 @@ class ApproxDP:
 
     Attributes:
         epsilon, delta: the promise that all of `rho` together makes.
-        threshold_delta: a further delta set aside for finding categories nobody could declare; 0 when
+        threshold_delta: a further delta set aside for finding undeclared categories; 0 when
             that is not wanted. The whole promise is then (epsilon, delta + threshold_delta).
     """
 
@@ -159,14 +159,14 @@ AnyLoss = PureDP | ZCDP | ApproxDP
 
 
 def split(loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None) -> tuple[Loss, ...]:
-    """`loss` in `count` parts, even or by weights; the parts add up to it exactly."""
+    """Split `loss` into `count` parts, even or by weights, that add up to it exactly."""
     exact_weights = [Fraction(1)] * count if weights is None else [Fraction(weight) for weight in weights]
     whole = sum(exact_weights)
     return tuple(loss.share(weight / whole) for weight in exact_weights)
 
 
 def epsilon_of(rho: float, delta: float) -> float:
-    """The smallest epsilon for which rho-zCDP is known to imply (epsilon, delta), to 1e-9."""
+    """Return the smallest epsilon for which rho-zCDP is known to imply (epsilon, delta), to 1e-9."""
     if rho <= 0:
         return 0.0
     most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
@@ -174,7 +174,7 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """The rho of any epsilon-DP mechanism: epsilon * tanh(epsilon / 2), rounded up to 1e-30.
+    """Return the rho of any epsilon-DP mechanism, epsilon * tanh(epsilon / 2), rounded up to 1e-30.
 
     Every epsilon-DP mechanism is a post-processing of binary randomized response (Kairouz, Oh,
     Viswanath 2015, theorem 3.2 with delta = 0), whose Renyi divergence over alpha is largest as alpha
@@ -193,12 +193,12 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
 
 
 def units_up(amount: Fraction) -> int:
-    """Whole units of 1e-12, rounded up: for charges."""
+    """Return the whole units of 1e-12 of a charge, rounded up."""
     return math.ceil(amount * UNIT)
 
 
 def units_down(amount: Fraction) -> int:
-    """Whole units of 1e-12, rounded down: for budgets."""
+    """Return the whole units of 1e-12 of a budget, rounded down."""
     return math.floor(amount * UNIT)
 
 
@@ -207,7 +207,7 @@ def _fraction(fraction: Fraction | float) -> Fraction:
 
 
 def log_delta(rho: float, epsilon: float) -> float:
-    """Logarithm of the smallest delta for which rho-zCDP is known to imply (epsilon, delta); may be above 0.
+    """Return the logarithm of the smallest delta at which rho-zCDP implies (epsilon, delta).
 
     Source: Canonne, Kamath, Steinke (2020), proposition 7:
     inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha.
@@ -246,13 +246,13 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
 
 
 def loss_fields(loss: AnyLoss) -> dict[str, str]:
-    """A loss as plain data: texts of exact numbers by name."""
+    """Return a loss as plain data, texts of exact numbers by name."""
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
 
 
 def loss_from(fields: Mapping[str, str]) -> AnyLoss:
-    """The loss that `loss_fields` wrote. Raises: ParameterError for numbers that no loss has."""
+    """Return the loss that `loss_fields` wrote. Raises: ParameterError for numbers that no loss has."""
     if "delta" in fields:
         return ApproxDP(**{name: text for name, text in fields.items() if name != "rho"})
     if PureDP.name in fields:

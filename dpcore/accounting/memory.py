@@ -1,4 +1,4 @@
-"""A ledger in memory, for scripts and tests: it ends with the process."""
+"""A ledger in memory, which ends with the process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dpcore.accounting.ledger import (
 
 
 class MemoryLedger:
-    """A ledger for one process: nothing outlasts it."""
+    """A ledger for one process."""
 
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)

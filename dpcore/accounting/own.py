@@ -10,7 +10,7 @@ from dpcore.accounting.ledger import Ledger
 
 
 def own_ledger(ledger: Ledger, person: str) -> Ledger:
-    """The ledger for one person: their accounts are filed under a key of their own.
+    """Return the ledger for one person, with accounts under that person's key.
 
     That a table was opened before, what was spent on it and what was released is told only to who may see its
     account: the fingerprint that somebody else's upload of the same table gets leads nowhere else. So nobody
@@ -18,18 +18,19 @@ def own_ledger(ledger: Ledger, person: str) -> Ledger:
     of the person who opened it.
 
     Args:
+        ledger: of the server.
         person: as the server knows them; not empty.
     """
     return cast(Ledger, _Own(ledger, person))
 
 
 def derived_key(key: bytes, purpose: str) -> bytes:
-    """A key of its own for one purpose: HMAC-SHA-256, from which the first key is not found."""
+    """Derive a key for one purpose by HMAC-SHA-256, from which the first key is not found."""
     return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
 
 
 class _Own:
-    """All methods are those of the ledger; the key is the person's."""
+    """A ledger with the key of one person."""
 
     def __init__(self, ledger: Ledger, person: str) -> None:
         self._ledger = ledger

@@ -14,12 +14,12 @@ from typing import Any, NoReturn, TypeVar
 import pandas as pd
 
 from dpcore.accounting.chain import answered, plan_digests, request_of_all
-from dpcore.accounting.composition import Rule
-from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
+from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
 from dpcore.anonymize.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
+from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.work import Part
@@ -40,7 +40,7 @@ from dpcore.tables.digests import fingerprint
 Answer = TypeVar("Answer", Release, PrivateReport)
 
 
-class Curator:
+class Curator(OnFile):
     """The holder of a table behind a schema and a ledger. Make one with `Curator.open`."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Curator:
     ) -> None:
         self._engine = engine
         self._compute = compute
-        self._ledger = ledger
+        self.ledger = ledger
         self.schema = schema
         self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
         self.account = account
@@ -131,23 +131,6 @@ class Curator:
         """Return the keyed fingerprint under which a table's account is, or would be, filed."""
         return fingerprint(frame, ledger.key)
 
-    @property
-    def rule(self) -> Rule:
-        """The rule by which charges add up."""
-        return self.account.rule
-
-    def balance(self) -> Balance:
-        """Spent, held and left, from the ledger as it is now."""
-        return self._ledger.standing(self.account.dataset).balance
-
-    def lines(self) -> tuple[Line, ...]:
-        """Every line of this data set in the ledger."""
-        return self._ledger.lines(self.account.dataset)
-
-    def verify(self) -> None:
-        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
-        self._ledger.verify(self.account.dataset)
-
     def quote(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None, table_rows: float = 0
     ) -> Quote:
@@ -164,7 +147,7 @@ class Curator:
         cell = self.schema.public_part(part)
         charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
         error = recipe.expect(self.schema.domain, spend, rows, table_rows)
-        return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
+        return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
         """Find the smallest loss at which each cell is within `half_width` rows with chance `level`; no data.
@@ -232,10 +215,6 @@ class Curator:
         cell = self.schema.public_part(part)
         return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
-    def release(self, request_id: str) -> Release:
-        """Return a stored release."""
-        return Release.from_json(self._text(request_id))
-
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy, and note it in the ledger.
 
@@ -258,9 +237,9 @@ class Curator:
     def _noted(self, plan: Plan) -> Plan:
         """Note the plan in the ledger, and return it as it is carried out."""
         plan = plan.counting(self.schema.unit.id_column)
-        digest, _ = plan_digests(self._ledger.key, plan.to_json())
+        digest, _ = plan_digests(self.ledger.key, plan.to_json())
         noted = {"anonymized": digest, "about": [plan.method.kind, *map(str, plan.models)], **self._declared}
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
+        self.ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
     def evaluate(
@@ -275,7 +254,7 @@ class Curator:
         Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
         """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
+        self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
             table = FirstRows(self._engine, first_rows) if first_rows else self._engine
             original = evaluation.read(table, self.schema)
@@ -319,27 +298,17 @@ class Curator:
         Without one it is a new id, the same for all callers until one of them has paid and failed.
         """
         plan = self._plan(evaluation, self.rule.spends(loss), None)
-        return request_of_all(self._ledger.key, self.lines(), plan)
-
-    def report(self, request_id: str) -> PrivateReport:
-        """Return a stored answer of `evaluate_privately`."""
-        return PrivateReport.from_json(self._text(request_id))
+        return request_of_all(self.ledger.key, self.lines(), plan)
 
     def _found(self) -> PrivacyUnit:
         """Find the rows of a person privately, at their charge, unless they are on file; return the unit."""
         declared, name = self.schema, self.schema.unit.id_column or ""
-        if unit_on_file(self.account, self._ledger) is None:
+        if unit_on_file(self.account, self.ledger) is None:
             self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
             question, loss = RowsOfPeople(column=name), PureDP(epsilon=declared.unit.found)
             self.evaluate_privately(question, loss, request_id=self.request_of(question, loss))
             self.schema = declared
-        return unit_on_file(self.account, self._ledger) or declared.unit
-
-    def _text(self, request_id: str) -> str:
-        text = self._ledger.release(self.account.dataset, request_id)
-        if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return text
+        return unit_on_file(self.account, self.ledger) or declared.unit
 
     def _paid(
         self,
@@ -374,20 +343,20 @@ class Curator:
         report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
         asked = {"plan": plan[0], "recipe": question.to_dict(), "loss": loss_fields(loss), **report}
         with self._engine.held():
-            self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
+            self.ledger.reserve(dataset, request_id, charge, asked | self._declared)
             try:
                 content = answer(measurer, request_id)
                 text = content.to_json()
             except BaseException as error:
-                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **events_of(measurer)})
+                self.ledger.fail(dataset, request_id, {"error": type(error).__name__, **events_of(measurer)})
                 raise
-        self._ledger.commit(dataset, request_id, events_of(measurer), text)
+        self.ledger.commit(dataset, request_id, events_of(measurer), text)
         return content
 
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
-        return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
+        return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
         """Return the part as the ledger keeps it: all rows, of a source in which rows may move."""

@@ -28,19 +28,19 @@ class Readable(Protocol):
         """Whether all rows fit into memory."""
 
     def rows(self) -> Microdata:
-        """All rows. Raises: RowsError where they do not fit."""
+        """Return all rows. Raises: RowsError where they do not fit."""
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return those of some rows that count: of each person as many as declared."""
 
     def sample(self, rows: int) -> Microdata:
-        """The first so many rows that are come by."""
+        """Return up to `rows` rows, the first that are read."""
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """The distinct tuples of some columns, and who holds them by another one. Raises: LimitError."""
+        """Return the distinct tuples of some columns, and their owners by another one. Raises: LimitError."""
 
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
-        """Exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
+        """Return exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
 
 
 class Evaluation(Registered, ABC, Generic[Read, Result]):
@@ -76,7 +76,7 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
 
 
 class PrivateEvaluation(Registered, ABC):
-    """A question about the original that is answered with noise: charged, and the answer may be shared."""
+    """A question about the original that is charged and answered with noise, and may be shared."""
 
     kind: ClassVar[str]
     """What it asks, in a word or two; an interface has a sentence for each."""
@@ -87,7 +87,7 @@ class PrivateEvaluation(Registered, ABC):
     @property
     @abstractmethod
     def about(self) -> tuple[str, ...]:
-        """What it asks about: names of columns, or parameters; no values."""
+        """Names of the columns or parameters in question; no values."""
 
     @property
     @abstractmethod
@@ -96,12 +96,12 @@ class PrivateEvaluation(Registered, ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """What was asked, as plain data with `kind`, for the ledger."""
+        """Return the question as plain data with `kind`, for the ledger."""
 
     @classmethod
     @abstractmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """What was asked, in a few words, from what `to_dict` wrote."""
+        """Describe the question in a few words, from what `to_dict` wrote."""
 
     @abstractmethod
     def check(self, schema: Schema) -> None:
@@ -109,4 +109,4 @@ class PrivateEvaluation(Registered, ABC):
 
     @abstractmethod
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Spend the measurer's loss: the answer as plain data."""
+        """Spend the measurer's loss, and return the answer as plain data."""

@@ -1,4 +1,4 @@
-"""Tables in one system of numbers, so that rows of an original, a release and a foreign file can be compared.
+"""Rows as numbers, so that those of an original, a release and a file made elsewhere can be compared.
 
 A schema says what a column means; the values may come from anywhere. A generalized value such as "20-29" or
 "[20, 30)" counts as the middle of its interval; what cannot be read counts as missing: nothing is refused.
@@ -50,18 +50,18 @@ class Records:
         return len(self.values[0])
 
     def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Records:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Records(
             names=self.names, values=tuple(each[rows] for each in self.values), ordered=self.ordered
         )
 
     def missing(self, column: int) -> Bools:
-        """Which rows have no value in a column."""
+        """Mark the rows that have no value in a column."""
         values = self.values[column]
         return np.isnan(values) if self.ordered[column] else values == ABSENT
 
     def shuffled(self, rng: np.random.Generator) -> Records:
-        """The same with each column in an order of its own: every column kept, every relation lost."""
+        """Shuffle each column by itself, so that every column is kept and every relation lost."""
         values = tuple(rng.permutation(each) for each in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
@@ -69,7 +69,7 @@ class Records:
 def records(
     frames: Sequence[pd.DataFrame], schema: Schema, columns: Sequence[str] | None = None
 ) -> list[Records]:
-    """The same columns of several tables as numbers, with one code for one text in all of them.
+    """Read the same columns of several tables as numbers, with one code for one text in all of them.
 
     Args: columns: of the schema; None for those that all tables have.
 
@@ -96,7 +96,7 @@ def records(
 
 
 def distances(targets: Records, table: Records, columns: Sequence[int] | None = None) -> Floats:
-    """(targets, rows) Gower distances, 0 to the number of columns.
+    """Return Gower distances, (targets, rows), from 0 to the number of columns.
 
     Columns with an order add the difference of their places between the declared bounds, at most 1; the
     others add 1 where the values differ. Missing equals missing only. Source: Gower (1971).
@@ -115,7 +115,7 @@ def distances(targets: Records, table: Records, columns: Sequence[int] | None = 
 
 
 def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
-    """(rows,) numbers, or days since 1970-01-01, of a column with an order; NaN where there is none.
+    """Read a column with an order as numbers or days since 1970-01-01, (rows,); NaN where there is none.
 
     An interval that is written as a text counts as its middle. Other values of the column change nothing: a
     float of 32 or 16 bits is the number of its own text here, as it is among values of other types.
@@ -148,7 +148,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
 
 
 def texts_in(column: Column, values: pd.Series) -> pd.Series:
-    """(rows,) texts of a column without an order, one text per value; NA where missing."""
+    """Read a column without an order as texts, (rows,), one text per value; NA where missing."""
     texts = as_text(values)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
@@ -161,7 +161,7 @@ def texts_in(column: Column, values: pd.Series) -> pd.Series:
 
 
 def labels_of(column: Column) -> tuple[str, ...]:
-    """The declared texts of a column without an order."""
+    """Return the declared texts of a column without an order."""
     if isinstance(column, Categorical):
         return tuple(texts_of(column.categories))
     return column.labels[: column.values_size]
@@ -193,7 +193,7 @@ class Declared:
 
 
 def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
-    """A table made elsewhere, as far as it has cells of the schema; written intervals become middles."""
+    """Cut a table made elsewhere to what has cells of the schema; written intervals become middles."""
     kept: dict[str, pd.Series] = {}
     left_out = []
     fits = np.ones(len(frame), dtype=bool)

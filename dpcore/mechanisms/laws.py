@@ -1,4 +1,4 @@
-"""Exact laws of noisy answers: what may be said about a mechanism without drawing from it.
+"""Exact laws of noisy answers, computed without drawing.
 
 A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It shows what noise
 does, what a neighboring table changes, and that nothing computed from an answer tells more than the answer.
@@ -23,7 +23,7 @@ _SEEN = 1e-10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law:
-    """Outcomes, ascending and distinct, and the chance of each; float64 arrays of one length."""
+    """Ascending distinct outcomes with the chance of each, as float64 arrays of one length."""
 
     outcomes: Values
     chances: Values
@@ -39,16 +39,16 @@ class Law:
         return float((self.outcomes - self.mean) ** 2 @ self.chances)
 
     def mapped(self, function: Callable[[Values], Values]) -> Law:
-        """The law of what a function makes of the outcome: post-processing."""
-        made, place = np.unique(function(self.outcomes), return_inverse=True)
-        return Law(outcomes=made, chances=_added(self.chances, place))
+        """Return the law of a function of the outcome, which is post-processing."""
+        outcomes, place = np.unique(function(self.outcomes), return_inverse=True)
+        return Law(outcomes=outcomes, chances=_added(self.chances, place))
 
     def plus(self, other: Law) -> Law:
-        """The law of the sum of two independent outcomes."""
+        """Return the law of the sum of two independent outcomes."""
         sums = np.add.outer(self.outcomes, other.outcomes).ravel()
-        made, place = np.unique(sums, return_inverse=True)
+        outcomes, place = np.unique(sums, return_inverse=True)
         chances = np.multiply.outer(self.chances, other.chances).ravel()
-        return Law(outcomes=made, chances=_added(chances, place))
+        return Law(outcomes=outcomes, chances=_added(chances, place))
 
 
 def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
@@ -57,7 +57,7 @@ def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
 
 
 def laplace_law(count: int, *, noise_scale: float) -> Law:
-    """The law of `count` plus two-sided geometric noise: P(count + k) = (1 - q) / (1 + q) q^|k|.
+    """Return the law of `count` plus two-sided geometric noise.
 
     Here q = exp(-1 / noise_scale), the law that `discrete_laplace` draws from (Ghosh, Roughgarden,
     Sundararajan 2009).
@@ -79,11 +79,11 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
 
 
 def largest_loss(law: Law, neighbor: Law) -> float:
-    """The largest log-ratio of the chances of one outcome under two laws: epsilon of the pair.
+    """Return the largest log-ratio of the chances of one outcome, which is epsilon of the pair.
 
     Outcomes with a chance below 1e-10 are left out: there the cut tails would be felt.
     """
     _shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
-    kept = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
-    ratio = np.log(law.chances[ours[kept]]) - np.log(neighbor.chances[theirs[kept]])
+    likely = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
+    ratio = np.log(law.chances[ours[likely]]) - np.log(neighbor.chances[theirs[likely]])
     return float(np.abs(ratio).max(initial=0.0))

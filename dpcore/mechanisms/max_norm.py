@@ -1,4 +1,4 @@
-"""Noise for vector sums whose every entry a row moves by at most one: the K-norm mechanism of the max norm.
+"""The K-norm mechanism of the max norm, noise for sums whose entries a row moves by at most one.
 
 Release s + z with P(z) ~ q^max|z_i|, q = exp(-1 / scale), over the whole numbers. A row that moves s by at
 most c in every entry changes every probability by a factor of at most exp(c / scale): epsilon = c / scale,
@@ -54,7 +54,7 @@ def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
 
 
 def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
-    """Smallest scale, in units of 1 / GRID rows, for lines of which a person's rows change `rows` in all.
+    """Return the smallest scale for lines that a person changes by `rows`, in units of 1 / GRID rows.
 
     Costs rows * GRID / scale <= epsilon, exactly. Never below the number of entries, where drawing would be
     slow; so much noise is far less than a row. Large scales are whole multiples of what a float can hold.
@@ -65,7 +65,7 @@ def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
 
 
 def max_norm_variance(entries: int, scale: float) -> float:
-    """Variance of one entry is at most this, and nearly this, in the unit of the scale squared.
+    """Return a near upper bound of the variance of one entry, in the unit of the scale squared.
 
     E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in units of the scale. Source: Hardt, Talwar (2010), section 4.
     """
@@ -73,7 +73,7 @@ def max_norm_variance(entries: int, scale: float) -> float:
 
 
 def max_norm_density(noise: npt.NDArray[np.float64], entries: int, scale: float) -> npt.NDArray[np.float64]:
-    """Density of one entry, nearly, at each of these numbers in the unit of the scale.
+    """Return the near density of one entry at each of these numbers in the unit of the scale.
 
     Given the radius, an entry is uniform on [-R, R], and R ~ Gamma(p + 1): so the density is that of
     E[1 / (2 R); R >= |z|] = Q(p, |z|) / (2 p), with the regularized upper incomplete gamma function Q.
@@ -96,7 +96,7 @@ def check_entries(entries: int) -> None:
 
 
 def _radius(entries: int, scale: int) -> int:
-    """R with P(R = r) ~ (2r + 1)^entries exp(-r / scale)."""
+    """Draw R with P(R = r) ~ (2r + 1)^entries exp(-r / scale)."""
     reached = _eulerian_sums(entries)
     while True:
         skew = bisect.bisect_right(reached, secrets.randbelow(reached[-1]))
@@ -106,12 +106,12 @@ def _radius(entries: int, scale: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _eulerian_sums(entries: int) -> tuple[int, ...]:
-    """B(p, 0), B(p, 0) + B(p, 1), ... of the type-B Eulerian numbers, p = entries."""
+    """Return the sums B(p, 0), B(p, 0) + B(p, 1), ... of type-B Eulerian numbers, p = entries."""
     return tuple(itertools.accumulate(eulerian(entries)))
 
 
 def eulerian(entries: int) -> list[int]:
-    """Coefficients of the type-B Eulerian polynomial: the sum of (2r + 1)^p x^r is B_p(x) / (1 - x)^(p + 1).
+    """Return the coefficients of B_p(x), with the sum of (2r + 1)^p x^r = B_p(x) / (1 - x)^(p + 1).
 
     B(n, k) = (2k + 1) B(n - 1, k) + (2n - 2k + 1) B(n - 1, k - 1). Source: Brenti (1994), section 3.
     """
@@ -123,7 +123,7 @@ def eulerian(entries: int) -> list[int]:
 
 
 def _geometric(scale: int) -> int:
-    """k with P(k) ~ exp(-k / scale). Source: Canonne, Kamath, Steinke (2020), algorithm 2."""
+    """Draw k with P(k) ~ exp(-k / scale). Source: Canonne, Kamath, Steinke (2020), algorithm 2."""
     while True:
         rest = secrets.randbelow(scale)
         if bernoulli_exp(rest, scale):
@@ -135,7 +135,7 @@ def _geometric(scale: int) -> int:
 
 
 def bernoulli_exp(numerator: int, denominator: int) -> bool:
-    """True with chance exp(-numerator / denominator), from whole numbers of the system's randomness alone.
+    """Draw True with chance exp(-numerator / denominator), from random whole numbers alone.
 
     Source: Canonne, Kamath, Steinke (2020), algorithm 1.
     """

@@ -1,4 +1,4 @@
-"""The measurer: the one thing that a recipe sees of the private table.
+"""The measurer, through which a recipe sees the private table.
 
 It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond it, and records
 every event in the order in which it was paid.
@@ -7,7 +7,6 @@ every event in the order in which it was paid.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     at_least,
+    epsilon_within,
     laplace_scale,
     noise_of,
     noise_scale,
@@ -46,7 +46,7 @@ Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 
 
-class CountsOf(Protocol):
+class CountSource(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
@@ -62,14 +62,14 @@ class SumsOf(Protocol):
 
 @dataclass(kw_only=True)
 class Purse:
-    """What is left to spend; all views of one measurer share it."""
+    """The loss left to spend, shared by all views of one measurer."""
 
     loss: Fraction
     delta: Fraction
 
 
 class Measurer:
-    """Measures and selects under one reserved loss.
+    """A source of noisy measurements and private choices under one reserved loss.
 
     Attributes:
         domain: names and sizes of the columns. Public; `declared` are those before cells were merged.
@@ -81,7 +81,7 @@ class Measurer:
 
     def __init__(
         self,
-        counts: CountsOf,
+        counts: CountSource,
         *,
         domain: Domain,
         loss: Loss,
@@ -105,13 +105,13 @@ class Measurer:
         self.events: list[Event] = []
 
     def only(self, columns: Clique) -> Measurer:
-        """A view of some of the columns; it spends from the same loss."""
+        """Return a view of some of the columns, which spends from the same loss."""
         view = copy.copy(self)
         view.domain = self.domain.project(columns)
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """A view of the table with cells merged before they are counted; it spends from the same loss.
+        """Return a view with cells merged before they are counted, which spends from the same loss.
 
         Args:
             groups: column -> int64 array, the new cell of each cell, numbered from 0 without gaps. Must
@@ -138,7 +138,7 @@ class Measurer:
     def measure(
         self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
     ) -> tuple[Marginal, ...]:
-        """Noisy counts of each clique; `loss` is split over them evenly, or by `weights`.
+        """Measure noisy counts of each clique, with `loss` split evenly or by `weights`.
 
         Costs `loss`. Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
         """
@@ -153,17 +153,11 @@ class Measurer:
             ],
         )
         return tuple(
-            Marginal(
-                clique=each.clique,
-                values=self._draw(each.values, scale).astype(np.float64),
-                variance=noise_variance(scale, self.loss),
-                noise=self.noise,
-            )
-            for each, scale in zip(self._exact(cliques), scales, strict=True)
+            self._noisy(each, scale) for each, scale in zip(self._exact(cliques), scales, strict=True)
         )
 
     def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
-        """Noisy L1 distances, in rows, between the counts and public estimates, in one release.
+        """Measure L1 distances, in rows, between the counts and public estimates, in one release.
 
         A person's rows change each distance by at most `rows`. Costs `loss`.
         """
@@ -174,7 +168,7 @@ class Measurer:
         return {clique: float(distance) / GRAIN for clique, distance in zip(cliques, noisy, strict=True)}
 
     def gap_deviation(self, queries: int, loss: Loss) -> float:
-        """Standard deviation of each of `queries` noisy distances, in rows. Public."""
+        """Return the public standard deviation of each of `queries` noisy distances, in rows."""
         scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
         return float(noise_variance(scale, loss) ** 0.5)
 
@@ -184,7 +178,7 @@ class Measurer:
         loss: Loss,
         penalties: Mapping[Clique, float] | None = None,
     ) -> Clique:
-        """A clique whose counts are far from its estimate: distance less penalty, in rows, is the score.
+        """Choose a clique with counts far from its estimate, scored by distance less penalty in rows.
 
         A person's rows change each score by at most `rows`. Costs `loss`.
         """
@@ -199,12 +193,13 @@ class Measurer:
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
-        """Noisy sums of public numbers over the rows of each cell of `by`, all entries of a cell in one draw.
+        """Measure sums of public numbers over the rows of each cell of `by`, one draw per cell.
 
         Cells are disjoint, so that a person's rows change the lines by at most `rows` together, in every
         entry. Costs `loss`: max-norm noise for epsilon, Gaussian noise for rho.
 
         Args:
+            loss: spent whole.
             by: columns whose cells tell the lines apart; empty for one line.
             entries: what to add up, at least one; levels are of whole units, see `dpcore.tables.sums`.
         Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
@@ -227,12 +222,14 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """A cell with nearly that part of the rows below it: a private choice among the first `cells` cells.
+        """Choose a cell with nearly the part `order` of the rows below it, among the first `cells` cells.
 
         The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
         change it by at most `rows`. Costs `loss`.
 
         Args:
+            column: whose cells are chosen from.
+            loss: spent whole.
             order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
@@ -257,14 +254,14 @@ class Measurer:
         return noisy_max(scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure)
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
-        """Texts of a column whose noisy count is above a threshold, with that count.
+        """Return the texts of a column with a noisy count above a threshold, and that count.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2 rho.
         """
         if self._texts is None:
             raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
         self.domain.size(column)  # refuses a column that is not in this view
-        epsilon = loss.epsilon if isinstance(loss, PureDP) else _epsilon_below(loss.rho)
+        epsilon = loss.epsilon if isinstance(loss, PureDP) else epsilon_within(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
         event = Event(
             mechanism="threshold",
@@ -285,11 +282,13 @@ class Measurer:
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
 
     def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
-        """Noisy number of rows that a public rule puts into each of so many cells.
+        """Measure the number of rows that a public rule puts into each of `cells` cells.
 
         A person's rows change these counts by at most `rows` in all. Costs `loss`.
 
         Args:
+            cells: of the rule.
+            loss: spent whole.
             assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
                 public or already noisy facts alone.
             reads: the columns that it looks at; it is given no others.
@@ -299,13 +298,7 @@ class Measurer:
         reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._event(self._additive, (reads,), scale)])
-        exact = self._assigned(assign, cells, reads)
-        return Marginal(
-            clique=exact.clique,
-            values=self._draw(exact.values, scale).astype(np.float64),
-            variance=noise_variance(scale, self.loss),
-            noise=self.noise,
-        )
+        return self._noisy(self._assigned(assign, cells, reads), scale)
 
     @property
     def _additive(self) -> Mechanism:
@@ -315,7 +308,7 @@ class Measurer:
         return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
 
     def _levels(self, name: str, levels: Integers) -> Integers:
-        """Levels of the declared cells; refuses those by which a row could count for more than one."""
+        """Return levels of the declared cells, none of which counts a row for more than one."""
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
         if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
@@ -328,7 +321,7 @@ class Measurer:
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _lines(self, by: Clique, sums: Integers) -> Integers:
-        """Sums per declared cell, added up to the cells of this view."""
+        """Sum the lines of declared cells to the cells of this view."""
         cell = np.zeros(1, dtype=np.int64)
         for name in by:
             size = self.domain.size(name)
@@ -338,7 +331,7 @@ class Measurer:
         return lines
 
     def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
-        """Exact counts of this view. Private."""
+        """Return the private exact counts of this view."""
         return self._counts(cliques, groups=self._groups) if self._groups else self._counts(cliques)
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
@@ -360,12 +353,20 @@ class Measurer:
         self._purse.loss -= loss.amount
         self.events.extend(events)
 
+    def _noisy(self, counts: Counts, scale: float) -> Marginal:
+        return Marginal(
+            clique=counts.clique,
+            values=self._draw(counts.values, scale).astype(np.float64),
+            variance=noise_variance(scale, self.loss),
+            noise=self.noise,
+        )
+
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
         return draw(values, noise_scale=scale)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
-        """The cliques; refuses an estimate of another shape, against which a row would count many times."""
+        """Return the cliques, and refuse estimates of another shape, where a row would count often."""
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
                 raise ParameterError(
@@ -377,7 +378,7 @@ class Measurer:
         return tuple(estimates)
 
     def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
-        """Exact L1 distances in units of 1 / GRAIN rows. Private."""
+        """Return the private exact L1 distances in units of 1 / GRAIN rows."""
         counts = self._exact(tuple(estimates))
         return np.array(
             [
@@ -393,8 +394,3 @@ class Measurer:
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
     """Public numbers of rows in whole units of 1 / GRAIN, none beyond `limit` rows."""
     return np.rint(np.nan_to_num(np.clip(rows, -limit, limit)) * GRAIN).astype(np.int64)
-
-
-def _epsilon_below(rho: Fraction) -> Fraction:
-    """An epsilon with epsilon^2 / 2 <= rho, near the largest."""
-    return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

@@ -40,7 +40,7 @@ def discrete_gaussian(counts: Integers, *, noise_scale: float) -> Integers:
 
 
 def opendp_measurements() -> Any:
-    """OpenDP's measurements, with the proved ones switched on; never its prelude, which is slow."""
+    """Return OpenDP's measurements with the proved ones enabled, without its slow prelude."""
     import opendp.measurements
     from opendp.mod import enable_features
 
@@ -50,7 +50,7 @@ def opendp_measurements() -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _laplace(noise_scale: float) -> Any:
-    """The mechanism of a scale; to make it takes longer than to draw a few times."""
+    """Return the mechanism of a scale, cached as it takes longer to make than to draw from."""
     from opendp.metrics import l1_distance
 
     return opendp_measurements().make_laplace(_integers(), l1_distance(T="i64"), scale=noise_scale)

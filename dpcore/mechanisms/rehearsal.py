@@ -1,4 +1,4 @@
-"""A dry run: what public facts alone can refuse is refused before anything is charged."""
+"""The dry run of a recipe, which refuses all that public facts can refuse before a charge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.tables.sums import Entry, Integers
 
 
 class Rehearsal(Measurer):
-    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
+    """A measurer of a table without rows and without noise, for a dry run that costs nothing.
 
     It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
     before anything is charged.

@@ -1,4 +1,4 @@
-"""Private choices: the highest of some scores, and the categories that are common enough to name."""
+"""Private choices of a high score, and of common categories."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from dpcore.mechanisms.noise import opendp_measurements
 
 
 def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) -> int:
-    """Index of a high score.
+    """Choose the index of a high score.
 
     Costs, with scores that one person changes by at most s: 2 s / noise_scale in epsilon when `pure`
     (permute and flip), else (2 s / noise_scale)^2 / 8 in rho (exponential mechanism).
 
     Args:
+        pure: True for permute and flip, False for the exponential mechanism.
         scores: int64, one a candidate, at least one.
         noise_scale: above 0, in the unit of the scores.
     Source: McKenna, Sheldon (2020); Cesar, Rogers (2021); drawn by OpenDP.
@@ -32,7 +33,7 @@ def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) 
 
 @functools.lru_cache(maxsize=256)
 def _choice(noise_scale: float, pure: bool) -> Any:
-    """The mechanism of a scale; to make it takes longer than to choose."""
+    """Return the mechanism of a scale, cached as it takes longer to make than to choose."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measures import max_divergence, zero_concentrated_divergence
     from opendp.metrics import linf_distance
@@ -48,14 +49,15 @@ def _choice(noise_scale: float, pure: bool) -> Any:
 def thresholded_counts(
     counts: Mapping[str, int], *, rows: int, epsilon: Fraction, delta: Fraction
 ) -> dict[str, int]:
-    """Noisy counts of those categories whose noisy count is high enough to name them.
+    """Return noisy counts of the categories whose noisy count is above a threshold.
 
     Costs epsilon and delta, where a person holds at most `rows` rows, in at most `rows` categories.
 
     Args:
         counts: exact number of rows of each category that occurs. Private.
         rows: rows a person may have, at least 1.
-        epsilon, delta: both above 0.
+        epsilon: above 0.
+        delta: above 0.
     Returns: category -> noisy count, for categories over the threshold only, in alphabetical order, which
         says nothing about the counts.
     Raises: ParameterError when delta is not above 0: without it no unknown category may be named.
@@ -74,7 +76,7 @@ def thresholded_counts(
 
 @functools.lru_cache(maxsize=256)
 def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
-    """The mechanism with the lowest threshold that keeps epsilon and delta."""
+    """Return the mechanism with the lowest threshold that keeps epsilon and delta."""
     measurements = opendp_measurements()
     from opendp.domains import atom_domain, map_domain
     from opendp.metrics import absolute_distance, l01inf_distance

@@ -1,4 +1,4 @@
-"""From a privacy loss to a noise scale. Scales are floats whose exact value keeps the loss."""
+"""Noise scales of privacy losses, as floats whose exact value keeps the loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpcore.tables.sums import GRID
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
-    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L1.
+    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L1, in rows.
 
     Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork et al. (2006).
     """
@@ -20,7 +20,7 @@ def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
 
 
 def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
-    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L2.
+    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L2, in rows.
 
     Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source: Canonne, Kamath,
     Steinke (2020), theorem 4.
@@ -33,19 +33,19 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
 
 
 def noise_of(loss: Loss) -> Noise:
-    """The law of the additive noise that `loss` buys."""
+    """Return the law of the additive noise that `loss` buys."""
     return "laplace" if isinstance(loss, PureDP) else "gaussian"
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
-    """The scale of the additive noise that `loss` buys: Laplace for epsilon, Gaussian for rho."""
+    """Return the scale of the additive noise that `loss` buys, Laplace or Gaussian."""
     if isinstance(loss, PureDP):
         return laplace_scale(rows=rows, queries=queries, epsilon=loss.epsilon)
     return gaussian_scale(rows=rows, queries=queries, rho=loss.rho)
 
 
 def selection_scale(*, rows: int, loss: Loss) -> float:
-    """The scale of a private choice among scores that one person changes by at most `rows` each.
+    """Return the scale of a private choice among scores that one person changes by at most `rows` each.
 
     Permute and flip for epsilon: 2 rows / scale <= epsilon. Exponential mechanism for rho, with
     (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar, Rogers (2021).
@@ -61,7 +61,7 @@ def sums_noise(loss: Loss) -> Noise:
 
 
 def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
-    """The scale, in rows, of the noise on sums of which a person changes every entry by at most `rows`.
+    """Return the scale of the noise on sums that a person changes by `rows` in every entry, in rows.
 
     Max-norm noise for epsilon, Gaussian noise for rho, where the entries are as many queries.
     """
@@ -71,7 +71,7 @@ def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
 
 
 def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
-    """Standard deviation of the noise on each of so many sums in one draw, in rows."""
+    """Return the standard deviation of the noise on each of `entries` sums of one draw, in rows."""
     scale = sums_scale(rows=rows, entries=entries, loss=loss)
     return math.sqrt(max_norm_variance(entries, scale)) if isinstance(loss, PureDP) else scale
 
@@ -88,8 +88,13 @@ def noise_variance(noise_scale: float, loss: Loss) -> float:
 
 
 def at_least(number: Fraction) -> float:
-    """The smallest float that is not below a number."""
+    """Return the smallest float that is not below a number."""
     scale = float(number)
     while Fraction(scale) < number:
         scale = math.nextafter(scale, math.inf)
     return scale
+
+
+def epsilon_within(rho: Fraction) -> Fraction:
+    """Return an epsilon with epsilon^2 / 2 <= rho, near the largest."""
+    return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

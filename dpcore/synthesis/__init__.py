@@ -1,4 +1,4 @@
-"""Recipes: what to learn from a table under a stated loss; and the models they learn."""
+"""Recipes that learn from a table under a stated loss, and the models that they learn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpcore.synthesis.discrete.recipes import Adaptive, Tree
 from dpcore.synthesis.gaussian.model import GaussianModel
 from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
-from dpcore.synthesis.release.pooling import Pooled, pool
+from dpcore.synthesis.release.pooling import Pooled
 from dpcore.synthesis.release.read import read_release
 from dpcore.synthesis.release.row_count import RowCount, askable, count_rows
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
@@ -55,7 +55,6 @@ __all__ = [
     "load_model",
     "load_recipe",
     "model_steps",
-    "pool",
     "read_release",
     "sample_steps",
     "sample_test",

@@ -1,4 +1,4 @@
-"""Recipes: what to learn from a table, and the error to expect, stated before anything is read."""
+"""The base of recipes, and the error that they state before anything is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpcore.text import Text
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a quote promises for one clique, from public facts alone.
+    """The promise of a quote for one clique, from public facts alone.
 
     Attributes:
         clique: names of the columns.
@@ -44,11 +44,11 @@ class Expected:
 
 
 class Recipe(Registered, ABC):
-    """A frozen dataclass that describes what to learn from a table, registered by its `kind`."""
+    """A frozen dataclass that describes the learning from a table, registered by its `kind`."""
 
     @property
     def threshold_delta(self) -> Fraction:
-        """What a run takes of the delta that the budget set aside for naming categories."""
+        """Part of the delta that the budget set aside for naming categories, taken by one run."""
         return Fraction(0)
 
     @property
@@ -61,9 +61,10 @@ class Recipe(Registered, ABC):
         """Refuse what cannot be done in this domain. A dry run on no rows finds what else is refused."""
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """Return the error to expect, for each clique that is known in advance; reads no data.
+        """Return the error to expect of each clique that is known in advance, without reading data.
 
         Args:
+            domain: of the columns.
             loss: what the run would spend.
             rows: that a person may hold.
             table_rows: about how many rows there are, from public knowledge; 0 where that is not known.
@@ -80,7 +81,7 @@ class Recipe(Registered, ABC):
 
     @property
     def choosing(self) -> Text | None:
-        """How long the private choice of what is measured takes; None where that is fixed."""
+        """Duration of the private choice of cliques, in words, or None where they are fixed."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +91,7 @@ class Recipe(Registered, ABC):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe | None:
-        """Read what `to_dict` wrote; None where that was not all of the recipe."""
+        """Read what `to_dict` wrote, or return None where that was not all of the recipe."""
         return cls(**{name: value for name, value in fields.items() if name != "kind"})
 
     @classmethod
@@ -101,7 +102,7 @@ class Recipe(Registered, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class SomeColumns(Recipe):
-    """Another recipe, kept to these columns. Costs what that recipe costs."""
+    """Another recipe on some of the columns, at the cost of that recipe."""
 
     kind: ClassVar[str] = "some columns"
 
@@ -126,7 +127,7 @@ class SomeColumns(Recipe):
         self.recipe.check(domain.project(domain.clique(self.columns)))
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """The error that the recipe expects for these columns."""
+        """Return the error that the recipe expects for these columns."""
         return self.recipe.expect(domain.project(self.columns), loss, rows, table_rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
@@ -134,7 +135,7 @@ class SomeColumns(Recipe):
         return self.recipe.fit(measurer.only(self.columns), on_progress)
 
     def reads(self, domain: Domain) -> Clique:
-        """Its columns, as far as the recipe reads them."""
+        """Return the columns that the recipe reads."""
         return self.recipe.reads(domain.project(self.columns))
 
     @property
@@ -143,7 +144,7 @@ class SomeColumns(Recipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SomeColumns | None:
-        """Read what `to_dict` wrote; None where the inner recipe was not written out whole."""
+        """Read what `to_dict` wrote, or return None where the inner recipe was not written out whole."""
         recipe = load_recipe(fields["recipe"])
         return None if recipe is None else cls(columns=tuple(fields["columns"]), recipe=recipe)
 
@@ -156,13 +157,13 @@ class SomeColumns(Recipe):
 
 
 def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
-    """Read what `to_dict` of any recipe wrote; None for an unknown kind, or one not written out whole."""
+    """Read what `to_dict` of any recipe wrote, or return None where its kind or a part is not known."""
     family = Recipe.kinds()
     return family[fields["kind"]].from_dict(fields) if fields["kind"] in family else None
 
 
 def describe(fields: Mapping[str, Any]) -> str:
-    """Return a few words about the recipe that `to_dict` wrote; its kind where that is unknown."""
+    """Return a few words about the recipe that `to_dict` wrote, or its kind where that is unknown."""
     family = Recipe.kinds()
     return family[fields["kind"]].describe(fields) if fields["kind"] in family else str(fields["kind"])
 

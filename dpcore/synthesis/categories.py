@@ -1,4 +1,4 @@
-"""Find the categories of a column that nobody could declare, by a private threshold."""
+"""Undeclared categories of a column, found by a private threshold."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Categories(Recipe):
 
     @property
     def threshold_delta(self) -> Fraction:
-        """What the run takes of the delta that was set aside."""
+        """Part of the delta that was set aside, taken by the run."""
         return Fraction(self.delta)
 
     def check(self, domain: Domain) -> None:
@@ -53,18 +53,18 @@ class Categories(Recipe):
         return {}, FoundCategories(column=self.column, counts=counts)
 
     def reads(self, domain: Domain) -> Clique:
-        """Its column."""
+        """Return its column."""
         return (self.column,)
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its column."""
+        """Return its column."""
         return Text("Categories of {column}", column=fields["column"])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoundCategories(Summary):
-    """Texts that were found, with their noisy counts; draws no rows.
+    """Texts above the threshold with their noisy counts, without rows to draw.
 
     Attributes:
         counts: text -> noisy rows.
@@ -81,7 +81,7 @@ class FoundCategories(Summary):
         return float(sum(self.counts.values()))
 
     def declaration(self, *, missing: bool = False) -> Categorical:
-        """The column as it may now be declared; all other texts go to "other".
+        """Return the column as it may now be declared, with all other texts in "other".
 
         A release under this declaration stands on this one: add the losses, and this delta, to what is
         claimed.
@@ -89,7 +89,7 @@ class FoundCategories(Summary):
         return Categorical(self.column, categories=tuple(sorted(self.counts)), other=True, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         return {"kind": self.kind, "column": self.column, "counts": dict(self.counts)}
 
     @classmethod

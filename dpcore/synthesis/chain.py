@@ -1,4 +1,4 @@
-"""Rows drawn along a chain of marginals: each clique's new columns, given those already drawn."""
+"""Rows drawn along a chain of marginals, the new columns of each clique given those already drawn."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class ChainModel(Model):
 
     @property
     def total(self) -> float:
-        """Noisy number of rows: the total with the least variance; after `consistent` all are the same."""
+        """Noisy number of rows, from the table with the least variance of its total."""
         return min(self.marginals, key=lambda marginal: marginal.variance * marginal.values.size).total
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the cliques, in the domain's order."""
-        held = {name for marginal in self.marginals for name in marginal.clique}
-        return tuple(name for name in self.domain.names if name in held)
+        names = {name for marginal in self.marginals for name in marginal.clique}
+        return tuple(name for name in self.domain.names if name in names)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """`rows` rows of cell numbers, one int64 array a column of the cliques."""
+        """Draw `rows` rows of cell numbers, one int64 array per column of the cliques."""
         drawn: dict[str, Integers] = {}
         for given, new, table in self._steps:
             parents = flat_cells([drawn[name] for name in given], self.domain.shape(given), rows)
@@ -56,7 +56,7 @@ class ChainModel(Model):
         return drawn
 
     def marginal(self, clique: Clique) -> Values:
-        """Expected rows in each cell of the table over any columns, axes in the order given.
+        """Return the expected rows in each cell of the table over any columns, axes in the order given.
 
         Where the cliques are joined too closely for that, of the most precise table that holds these columns.
         """
@@ -65,13 +65,13 @@ class ChainModel(Model):
         try:
             return self._graph.marginal(clique)
         except LimitError:
-            held = most_precise(self.marginals, clique)
-            if held is None:
+            table = most_precise(self.marginals, clique)
+            if table is None:
                 raise
-            return project(nearest_distribution(held.values, self.total), held.clique, clique)
+            return project(nearest_distribution(table.values, self.total), table.clique, clique)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """The marginal over a clique of a measured table, with intervals from the most precise one.
+        """Return the marginal over a clique of a measured table, with intervals from the most precise one.
 
         Raises: ParameterError where no table holds the clique.
         """
@@ -79,7 +79,7 @@ class ChainModel(Model):
         return Answer.of(self.marginal(clique), measured, level)
 
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
-        """Expected number of rows with these cells: column -> cell numbers of which a row has one.
+        """Return the expected number of rows with these cells.
 
         Raises: LimitError where the cliques are joined so closely that this would take a large table.
         """
@@ -92,7 +92,7 @@ class ChainModel(Model):
             return 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         return {
             "kind": self.kind,
             **self.domain.to_dict(),
@@ -125,7 +125,7 @@ class ChainModel(Model):
 
     @cached_property
     def _steps(self) -> list[tuple[Clique, Clique, Values]]:
-        """(columns given, new ones, table of given x new cells), in the order of the walk."""
+        """Steps of the walk in order, as (columns given, new columns, table of given x new cells)."""
         largest = [
             marginal
             for marginal in self.marginals

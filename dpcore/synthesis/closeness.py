@@ -1,4 +1,4 @@
-"""Tests of drawn rows, and the record of a release: each step with its charge.
+"""Tests of drawn rows, and the record of a release with the charge of each step.
 
 Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared public records: it is
 free, and may be repeated at will. `Closeness` compares the sample with the private table: a recipe like any
@@ -51,13 +51,13 @@ class Step:
 
     @property
     def passed(self) -> bool:
-        """Whether this step found nothing against the drawn table."""
+        """True unless the test of this step failed."""
         return bool(self.result.get("passed", True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness(Recipe):
-    """How many rows a drawn table differs from the private one: noisy L1 distance over a few columns.
+    """The noisy L1 distance between a drawn table and the private one over a few columns, in rows.
 
     A table that is not surely apart from the private one may repeat its people. Choose columns with many
     cells: over few, a release is close to the table because it is good. Costs the stated loss each time.
@@ -80,7 +80,7 @@ class Closeness(Recipe):
 
     @classmethod
     def of(cls, release: Release, sample: PublicTable, columns: Sequence[str]) -> Closeness:
-        """The question about a table that was drawn from a release, or is public anyway.
+        """Return the recipe for a table that was drawn from a release, or is public anyway.
 
         A digest of its counts goes into the ledger and the answer, so it must hold nothing private.
         Raises: DisclosureError for anything but a PublicTable; LimitError for too many cells.
@@ -105,7 +105,7 @@ class Closeness(Recipe):
             )
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """One noisy distance."""
+        """Measure one noisy distance."""
         on_progress("compare", 0.0)
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
@@ -116,7 +116,7 @@ class Closeness(Recipe):
         return {}, Figures(column=self.columns[0], rows=0.0, figures=(distance,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`; of the counts their digest."""
+        """Return plain data, with `kind` and a digest of the counts."""
         digest = hashlib.sha256(np.array(self.counts).tobytes()).hexdigest()
         return {"kind": self.kind, "columns": list(self.columns), "counts": digest}
 
@@ -125,17 +125,17 @@ class Closeness(Recipe):
         """Return None, as only a digest of the counts was written."""
 
     def reads(self, domain: Domain) -> Clique:
-        """Its columns."""
+        """Return its columns."""
         return self.columns
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its columns."""
+        """Return its columns."""
         return Text("Test of drawn rows over {columns}", columns=columns_text(fields["columns"]))
 
 
 def model_steps(release: Release) -> tuple[Step, Step]:
-    """How values were put in bounds, and what the model cost."""
+    """Return the steps of preprocessing and of the model, with its cost."""
     paid = ", ".join(f"{name} {float(Fraction(amount)):g}" for name, amount in release.guarantee.loss.items())
     model = Step(name="model", loss=paid, result={"rows": round(max(release.model.total, 0))})
     return Step(name="preprocess", result=_bounds(release)), model
@@ -148,9 +148,10 @@ def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
 
 
 def closeness_step(answer: Release, loss: Loss) -> Step:
-    """Return the step of a charged test; it passes where the distance is surely above 0, as of no copy.
+    """Return the step of a charged test, which passes where the distance is surely above 0.
 
     Args:
+        loss: of that run.
         answer: of a run of `Closeness`, which cost `loss`.
     """
     figures = answer.model
@@ -162,7 +163,7 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
 
 
 def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:
-    """What a drawn table shows about itself, and copies of public records in it. Free: reads nothing private.
+    """Test a drawn table for repeated rows, near rows and copies of public records, for free.
 
     Returns: rows that another row repeats; the smallest distance of two different rows, with numeric columns
         scaled to [0, 1]; copies of the records. It passes without such copies.
@@ -190,7 +191,7 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
 
 
 def _smallest_distance(numbers: Values) -> float:
-    """Smallest Euclidean distance of two rows, in the ranges of their columns; 0 for fewer than two rows."""
+    """Return the smallest Euclidean distance of two rows, each column scaled to its range."""
     if len(numbers) < 2:
         return 0.0
     reach = np.ptp(numbers, axis=0)
@@ -210,7 +211,7 @@ def _smallest_distance(numbers: Values) -> float:
 
 
 def _bounds(release: Release) -> dict[str, str]:
-    """Public facts to which values were clipped or put."""
+    """Return the public facts to which values were clipped or put."""
     columns = [release.schema.column(name) for name in release.model_columns]
     taken = [column.name for column in columns if column.from_data]
     return {
@@ -222,7 +223,7 @@ def _bounds(release: Release) -> dict[str, str]:
 
 
 def _counted(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
-    """Rows of a drawn table in each joint cell, flattened, scaled to the release's noisy number of rows."""
+    """Return the rows of a drawn table per joint cell, scaled to the release's noisy number of rows."""
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()

@@ -1,4 +1,4 @@
-"""Make overlapping noisy marginals agree: weighted least squares, in closed form.
+"""Weighted least squares in closed form for overlapping noisy marginals.
 
 A table over a clique is the sum of one residual for each subset of its columns: the part of the subset's
 marginal that none of its smaller marginals shows. Residuals of different subsets have uncorrelated noise,
@@ -61,7 +61,7 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """What all independent noisy tables together say of the marginal over some columns.
+    """The estimate of the marginal over some columns from all independent noisy tables.
 
     The marginal is the sum of one residual for each subset of its columns. Every measurement that holds a
     subset tells its residual; their inverse-variance mean is the best linear unbiased estimate. Residuals
@@ -83,7 +83,7 @@ class Evidence:
     pooled: bool
 
     def table(self) -> Marginal:
-        """The estimate of every cell, with the variance that is left of its noise."""
+        """Return the estimate of every cell, with the variance that is left of its noise."""
         values, variance = np.zeros(self.shape), 0.0
         size = dict(zip(self.clique, self.shape, strict=True))
         for part, (table, drawn) in self.residuals.items():
@@ -95,7 +95,7 @@ class Evidence:
         )
 
     def sum(self, masks: Mapping[str, npt.NDArray[np.bool_]]) -> Marginal:
-        """The number of rows whose cell in each column is in its mask: a table without columns.
+        """Return the number of rows with a cell of the mask in each column, as a table without columns.
 
         Args:
             masks: column -> (cells,) which of its cells are added; all of a column that is not named.
@@ -116,9 +116,11 @@ class Evidence:
 
 
 def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Evidence | None:
-    """The best linear unbiased estimate of a marginal; None where no measurement tells all of it.
+    """Return the best linear unbiased estimate of a marginal, or None where a part was not measured.
 
     Args:
+        domain: of the columns.
+        clique: whose marginal is estimated.
         measured: noisy, each with the same variance in all its cells, independent of each other.
     Raises: LimitError for a clique of so many columns that their subsets are too many.
     """
@@ -151,9 +153,11 @@ def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Ev
 def consistent_variances(
     domain: Domain, cliques: Sequence[Clique], variances: Sequence[float], signed: Sequence[Clique] = ()
 ) -> tuple[float, ...]:
-    """Variance of one cell of each clique after `consistent`; depends on public facts alone.
+    """Return the variance of one cell of each clique after `consistent`, from public facts alone.
 
     Args:
+        domain: of the columns.
+        cliques: as they are measured.
         variances: of one cell of each; of a contrast its own.
         signed: of each clique the columns of which only differences were measured.
     """
@@ -191,14 +195,14 @@ def _average(
 
 
 def _weight(domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique) -> float:
-    """Inverse variance of the clique's noisy marginal over `shared`; 0 where a contrast tells nothing."""
+    """Return the inverse variance of the noisy marginal over `shared`, or 0 where nothing was measured."""
     if not set(signed) <= set(shared):
         return 0.0
     return 1 / (max(variance, 1e-12) * (domain.cells(clique) // domain.cells(shared)))
 
 
 def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
-    """Every set of columns that two or more cliques contain, with the positions of those cliques."""
+    """Return every set of columns of two or more cliques, with the positions of those cliques."""
     distinct = list(dict.fromkeys(map(frozenset, cliques)))
     commons = {a & b for a, b in itertools.combinations(distinct, 2)}
     commons |= {clique for clique, times in Counter(map(frozenset, cliques)).items() if times > 1}
@@ -208,19 +212,19 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
             remedy="drop one of the two or take fewer columns",
             count=max(map(len, commons)),
         )
-    found = {
+    parts = {
         frozenset(part)
         for common in commons
         for size in range(len(common) + 1)
         for part in itertools.combinations(sorted(common), size)
     }
     return {
-        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in found
+        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in parts
     }
 
 
 def _residual(values: Values, clique: Clique, shared: Clique) -> Values:
-    """The marginal over `shared`, centered along each of its axes."""
+    """Return the marginal over `shared`, centered along each of its axes."""
     table: Values = project(values, clique, shared)
     for axis in range(len(shared)):
         table = table - table.mean(axis=axis, keepdims=True)

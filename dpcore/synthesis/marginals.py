@@ -32,7 +32,7 @@ class FixedCliques(Recipe):
 
     @property
     def clique_weights(self) -> tuple[Fraction, ...] | None:
-        """Shares of the loss; None for even ones."""
+        """Shares of the loss, or None for even ones."""
         return None
 
     def check(self, domain: Domain) -> None:
@@ -42,7 +42,7 @@ class FixedCliques(Recipe):
         check_cells(domain, self.measured)
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """The error that remains after the marginals agree."""
+        """Return the error that remains after the marginals agree."""
         parts = split(loss, len(self.measured), self.clique_weights)
         variances = [noise_variance(noise_scale(rows=rows, queries=1, loss=part), part) for part in parts]
         remaining = consistent_variances(domain, self.measured, variances)
@@ -67,13 +67,13 @@ class FixedCliques(Recipe):
         return {marginal.clique: marginal for marginal in agreed}, model
 
     def reads(self, domain: Domain) -> Clique:
-        """The columns of all cliques."""
+        """Return the columns of all cliques."""
         return tuple(name for name in domain.names if any(name in clique for clique in self.measured))
 
 
 @dataclass(frozen=True)
 class Marginals(FixedCliques):
-    """Noisy counts of any list of cliques; those that overlap are made to agree.
+    """Noisy counts of any list of cliques, made to agree where they overlap.
 
     Costs the stated loss, split over the cliques evenly or by weights.
 
@@ -121,7 +121,7 @@ class Marginals(FixedCliques):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its cliques."""
+        """Return its cliques."""
         cliques = ", ".join(" × ".join(clique) for clique in fields["cliques"] if clique)
         if not cliques:
             return Text("Number of rows")
@@ -146,7 +146,7 @@ class _Columns(FixedCliques):
 
 
 class Independent(_Columns):
-    """One-way marginals of several columns, joined as if the columns had nothing to do with each other.
+    """One-way marginals of several columns, joined as independent.
 
     Costs the stated loss in all: each column gets an even share of it.
     """
@@ -159,12 +159,12 @@ class Independent(_Columns):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its columns."""
+        """Return its columns."""
         return Text("Independent columns: {columns}", columns=columns_text(fields["columns"]))
 
 
 class Joint(_Columns):
-    """One marginal over several columns together: keeps all their relations, for few cells only.
+    """One marginal over several columns together, which keeps all their relations.
 
     Costs the stated loss.
     """
@@ -177,7 +177,7 @@ class Joint(_Columns):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its columns."""
+        """Return its columns."""
         return Text("Joint table: {columns}", columns=columns_text(fields["columns"]))
 
 
@@ -195,5 +195,5 @@ class Histogram(FixedCliques):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its column."""
+        """Return its column."""
         return Text("Histogram of {column}", column=fields["column"])

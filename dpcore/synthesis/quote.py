@@ -1,4 +1,4 @@
-"""What a run would cost and bring, and the loss that a wanted error needs; from public facts alone."""
+"""Quotes of a run, and the loss that a wanted error needs, from public facts alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.tables.counts import MAX_BYTES
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a run would cost and bring, from public facts alone.
+    """The cost and the expected error of a run, from public facts alone.
 
     Attributes:
         charge: what the total would grow by, in units of 1e-12 of the account's rule.
@@ -34,7 +34,7 @@ class Quote:
 
     @classmethod
     def of(cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]) -> Quote:
-        """The quote of a charge on an account as it stands."""
+        """Return the quote of a charge on an account as it stands."""
         return cls(
             charge=standing.extra(charge),
             own_charge=charge.units,
@@ -44,26 +44,29 @@ class Quote:
 
     @property
     def affordable(self) -> bool:
-        """Whether the budget allows it."""
+        """True if the budget allows it."""
         return self.charge <= self.balance.left
 
     @property
     def left_after(self) -> int:
-        """Units that would be left; below 0 when it is not affordable."""
+        """Units that would be left, below 0 if it is not affordable."""
         return self.balance.left - self.charge
 
     @property
     def repeats(self) -> int:
-        """How many runs like this the budget allows at least."""
+        """Number of runs like this that the budget allows at least."""
         return max(0, self.balance.left) // self.own_charge
 
 
 def smallest_loss(
     recipe: Recipe, domain: Domain, rows: int, half_width: float, *, pure: bool, level: float
 ) -> Loss:
-    """The smallest loss at which every cell is within `half_width` rows with chance `level`.
+    """Return the smallest loss at which every cell is within `half_width` rows with chance `level`.
 
     Args:
+        recipe: to run.
+        domain: of the columns.
+        level: chance of the interval, between 0 and 1.
         rows: that a person may hold.
         half_width: in rows, above 0.
         pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).

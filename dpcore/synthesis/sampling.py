@@ -1,4 +1,4 @@
-"""Draw rows from tables of probabilities. All of it is post-processing of noisy numbers."""
+"""Random rows from tables of probabilities, as post-processing of noisy numbers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Integers = npt.NDArray[np.int64]
 
 
 def flat_cells(codes: Sequence[Integers], shape: tuple[int, ...], rows: int) -> Integers:
-    """For each of so many rows, the number of its cell in a table of this shape, last axis fastest; int64."""
+    """Return the flat number of each row's cell in a table of this shape, last axis fastest."""
     return np.ravel_multi_index(tuple(codes), shape) if codes else np.zeros(rows, dtype=np.int64)
 
 
 def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Random orders of the rows, one after the other, in which any two go together evenly.
+    """Yield random orders of the rows, any two of which are evenly mixed.
 
     An order of the first p, a prime of about the root of `rows`, is made of p levels of about p rows. Of any
     two of them no level of the one meets a level of the other in more than one row. So cells handed out along
@@ -44,7 +44,7 @@ def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
 def sample_cells(
     parents: Integers, table: Values, rng: np.random.Generator, *, order: Integers | None = None
 ) -> Integers:
-    """For each row, one cell of its parent's line of `table`.
+    """Draw for each row one cell of its parent's line of `table`.
 
     Rows are ranked at random inside each parent, or as they come in `order`, and cells are handed out along
     the ranks, so that each cell gets its expected number of rows rounded down or up. The fresh order in every
@@ -52,6 +52,7 @@ def sample_cells(
     sum over all lines, and a table of zeros to equal chances.
 
     Args:
+        rng: of the post-processing.
         parents: int64, the line of each row, in 0 .. lines - 1.
         table: (lines, cells), at least 0; lines need not add up to 1.
         order: int64, all rows in a random order, fresh for each call.
@@ -78,6 +79,6 @@ def sample_cells(
     place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
     goals = sorted_parents + np.minimum(place, 1 - 1e-9)
     flat = (reached + np.arange(lines)[:, None]).ravel()
-    found = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
-    drawn[order] = np.clip(found, 0, cells - 1)
+    numbers = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
+    drawn[order] = np.clip(numbers, 0, cells - 1)
     return drawn

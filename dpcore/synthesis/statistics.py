@@ -1,4 +1,4 @@
-"""Statistics: the mean, spread and quantiles of one bounded column, asked for directly, with intervals.
+"""The mean, spread and quantiles of one bounded column, with intervals.
 
 The number of rows, the sum and the sum of squares come from one noisy vector, of which a row changes every
 entry by at most one on the scale of the public bounds. A quantile comes from a private choice among the
@@ -91,7 +91,7 @@ class Statistics(Recipe):
     def of(
         cls, schema: Schema, column: str, *, moments: bool = True, quantiles: Sequence[Number] = ("1/2",)
     ) -> Statistics:
-        """The recipe for a column of numbers. Raises: ParameterError for a column of another kind."""
+        """Return the recipe for a column of numbers. Raises: ParameterError for a column of another kind."""
         declared = schema.column(column)
         if not isinstance(declared, Integer | Real):
             raise ParameterError(
@@ -119,41 +119,41 @@ class Statistics(Recipe):
             )
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """The error of the number of rows; those of the figures are `mean_width` and `rank_error`."""
+        """Return the error of the number of rows, besides `mean_width` and `rank_error`."""
         if not self.moments:
             return ()
         deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
         return (Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),)
 
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
-        """Half-width of the interval of the mean of so many rows, in the column's unit, at most. Public."""
+        """Return the largest half-width of the interval of the mean, from public facts."""
         deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
         width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
         return width / max(people, 1.0) * self._reach + self._half_cell
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
-        """How far, in rows, the rank of a quantile may be off with chance 0.95, and by which way. Public.
+        """Return the error of the rank of a quantile in rows at 0.95, and the method with that error.
 
         A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram: each of K sums of up to
         K noisy cells within its interval at the level 1 - 0.05 / K.
         """
         cells, loss = len(self.centers), self._part(loss)
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
-        chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
+        choice = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
         noise = noise_of(loss)
-        summed = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
-        return (summed, "histogram") if summed < chosen else (chosen, "choice")
+        histogram = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
+        return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """The vector, then the quantiles."""
-        found: list[Figure] = []
+        """Measure the vector, then the quantiles."""
+        figures: list[Figure] = []
         total = 0.0
         marginals: dict[Clique, Marginal] = {}
         if self.moments:
             on_progress("measure sums", 0.0)
-            total, figures = self._moments(measurer)
-            found += figures
+            total, moments = self._moments(measurer)
+            figures += moments
         if self.quantiles:
             on_progress("find quantiles", 0.5)
             error, way = self.rank_error(measurer.loss, rows=measurer.rows)
@@ -168,7 +168,7 @@ class Statistics(Recipe):
                     measurer.quantile(self.column, order, share, cells=len(self.centers))
                     for order in self._orders
                 ]
-            found += [
+            figures += [
                 Figure(
                     name=f"quantile {order}",
                     value=self.centers[cell],
@@ -177,19 +177,19 @@ class Statistics(Recipe):
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
-        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(found))
+        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(figures))
 
     def reads(self, domain: Domain) -> Clique:
-        """Its column."""
+        """Return its column."""
         return (self.column,)
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its column."""
+        """Return its column."""
         return Text("Mean and quantiles of {column}", column=fields["column"])
 
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
-        """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.
+        """Return the noisy number of rows, and moments with intervals to first order in the noise.
 
         With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1 - m z0, and
         n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move
@@ -248,7 +248,7 @@ class Statistics(Recipe):
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
     def _part(self, loss: Loss) -> Loss:
-        """Return what the vector gets of the loss, and the quantiles too."""
+        """Return the part of the loss for the vector, which is also that of the quantiles."""
         return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
@@ -277,7 +277,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Figures(Summary):
-    """Statistics of one column; draws no rows."""
+    """Statistics of one column, without rows to draw."""
 
     kind: ClassVar[str] = "figures"
 
@@ -290,7 +290,7 @@ class Figures(Summary):
         return self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         figures = [vars(figure) for figure in self.figures]
         return {"kind": self.kind, "column": self.column, "total": self.total, "figures": figures}
 
@@ -302,17 +302,17 @@ class Figures(Summary):
 
 
 def centers_of(column: IntervalColumn) -> Values:
-    """Middle of each cell of values; a cell of whole numbers has its middle among them."""
+    """Return the middle of each cell of values, with whole numbers between their first and last."""
     middle: Values = (column.edges[:-1] + _lasts(column)) / 2
     return middle
 
 
 def _lasts(column: IntervalColumn) -> Values:
-    """The highest value of each cell."""
+    """Return the highest value of each cell."""
     return column.ends - 1 if isinstance(column, Integer) else column.ends
 
 
 def _crossed(counts: Values, order: Fraction) -> int:
-    """The first cell at which the noisy counts add up to that part of their sum."""
+    """Return the first cell at which the noisy counts add up to that part of their sum."""
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))

@@ -1,4 +1,4 @@
-"""What a release says of one table of counts: its model's values, and intervals from what was measured."""
+"""Answers of a release about one table of counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcore.tables.counts import Marginal, Values
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What a model says about one clique.
+    """The counts of one clique by a model, with intervals.
 
     Attributes:
         values: expected rows of each cell, at least 0: those that rows are drawn by, so that all answers of
@@ -37,7 +37,7 @@ class Answer:
 
     @classmethod
     def of(cls, values: Values, measured: Marginal, level: float = 0.95) -> Answer:
-        """The values with intervals from a table of the same cells, by the law of its noise alone.
+        """Return the values with intervals from a table of the same cells, by the law of its noise.
 
         The fit moves values, mostly towards the truth, but no law says how far, so it moves no interval;
         where a value leaves its interval, that reaches as far as the value. A count is at least 0.
@@ -54,11 +54,11 @@ class Answer:
 
     @property
     def measured(self) -> bool:
-        """Whether one measurement held the whole clique."""
+        """True if one measurement held the whole clique."""
         return self.table is not None
 
     def folded(self, width: int) -> Answer:
-        """The counts of one column with every `width` neighboring cells added up."""
+        """Sum every `width` neighboring cells of the counts of one column."""
         starts = np.arange(0, self.values.size, width)
         values, low, high = (np.add.reduceat(each, starts) for each in (self.values, self.low, self.high))
         if self.table is None or not self.alone.all():
@@ -70,21 +70,21 @@ class Answer:
 
     @property
     def reach(self) -> float:
-        """How far the widest interval reaches from its value, in rows."""
+        """The largest distance from a value to the end of its interval, in rows."""
         return float(np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0))
 
 
 def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
-    """The table that tells the counts of a clique best; None where none holds its columns."""
-    held = [table for table in tables if set(clique) <= set(table.clique)]
-    return min(held, key=lambda table: table.project(clique).variance, default=None)
+    """Return the table with the least variance for a clique, or None where none holds its columns."""
+    holders = [table for table in tables if set(clique) <= set(table.clique)]
+    return min(holders, key=lambda table: table.project(clique).variance, default=None)
 
 
 def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
-    """The most precise table that holds a clique. Raises: ParameterError where none does."""
-    held = most_precise(tables, clique)
-    if held is None:
+    """Return the most precise table that holds a clique. Raises: ParameterError where none does."""
+    table = most_precise(tables, clique)
+    if table is None:
         raise ParameterError(
             "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
         )
-    return held
+    return table

@@ -1,4 +1,4 @@
-"""Arrow tables as frames: which types are taken, and how each becomes numbers, dates or texts.
+"""Arrow tables as frames of numbers, dates and texts.
 
 What a value becomes follows from the value and the declared type of its column, never from the other values,
 so that a table read in batches is the table read at once.
@@ -17,11 +17,11 @@ from dpcore.errors import SchemaError
 from dpcore.schema.values import is_exact, texts
 
 _DIGITS = 18
-"""Digits that every whole number of int64 has room for."""
+"""Digits that fit into int64 in any whole number."""
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a type of Arrow holds texts."""
+    """Return True if a type of Arrow holds texts."""
     from pyarrow import types
 
     return bool(
@@ -33,17 +33,17 @@ def is_text(kind: Any) -> bool:
 
 
 def is_uuid(kind: Any) -> bool:
-    """Whether a type of Arrow holds UUIDs, whose texts are their hexadecimal digits."""
+    """Return True if a type of Arrow holds UUIDs, whose texts are their hexadecimal digits."""
     return getattr(kind, "extension_name", "") == "arrow.uuid"
 
 
 def is_numeric(kind: Any) -> bool:
-    """Whether a type is NUMERIC of PostgreSQL, which its driver hands over as texts of all digits."""
+    """Return True if a type is NUMERIC of PostgreSQL, which its driver returns as texts of all digits."""
     return getattr(kind, "extension_name", "") == "arrow.opaque" and kind.type_name == "numeric"
 
 
 def is_taken(kind: Any) -> bool:
-    """Whether a type of Arrow holds numbers, booleans, dates or texts."""
+    """Return True if a type of Arrow holds numbers, booleans, dates or texts."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -63,7 +63,7 @@ def is_taken(kind: Any) -> bool:
 
 
 def kind_of(kind: Any) -> Any:
-    """The type of the values, however they are stored."""
+    """Return the type of the values, however they are stored."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -90,13 +90,13 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
 
 
 def kinds_of(schema: Any) -> dict[str, Any]:
-    """The types of a table by column. Raises: as `check_types`."""
+    """Return the types of a table by column. Raises: as `check_types`."""
     check_types(zip(schema.names, schema.types, strict=True))
     return dict(zip(schema.names, schema.types, strict=True))
 
 
 def plain(column: Any) -> Any:
-    """The column in one of the few types that pandas takes over as numbers, dates or texts.
+    """Cast a column to one of the types that pandas takes over as numbers, dates or texts.
 
     Whole decimals of up to 18 digits are int64; other decimals stay what they are, in all their digits. Times
     with a zone are in UTC, in which each instant has a time of its own, and which all engines know.
@@ -118,7 +118,7 @@ def plain(column: Any) -> Any:
 
 
 def frame_of(batch: Any) -> pd.DataFrame:
-    """A record batch as a frame: texts as categories, whole numbers as such even beside missing ones."""
+    """Convert a record batch to a frame, with texts as categories and whole numbers as such."""
     import pyarrow as pa
 
     columns = [_coded(column) for column in batch.columns]
@@ -139,14 +139,14 @@ def frame_of(batch: Any) -> pd.DataFrame:
 
 
 def exact(kind: Any) -> Any:
-    """What pandas holds decimals in with all their digits; None for other types."""
+    """Return the pandas type for decimals with all their digits, or None for other types."""
     dtype = pd.ArrowDtype(kind)
     return dtype if is_exact(dtype) else None
 
 
 @functools.cache
 def nullable() -> Mapping[Any, Any]:
-    """Types of whole numbers and truth values -> what pandas holds them in beside missing ones."""
+    """Return the nullable pandas types of whole numbers and truth values by type of Arrow."""
     import pyarrow as pa
 
     signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
@@ -155,7 +155,7 @@ def nullable() -> Mapping[Any, Any]:
 
 
 def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with texts as texts, where `frame_of`, or whoever made it, made them categories.
+    """Convert categories of a frame back to texts.
 
     A list of categories outlives the rows that had them, and its order tells whose row came first.
     """

@@ -1,4 +1,4 @@
-"""Columns as codes of their distinct values (leaves), rows as classes: rows that nothing tells apart.
+"""Codes of the distinct values of columns, and classes of rows that share them.
 
 Everything that counts rows in this package without a lattice counts these codes. A missing value is a leaf of
 its own.
@@ -42,7 +42,7 @@ class Leaves:
 
 
 def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
-    """The column's leaves; finite numbers and dates are ordered, all else is a category.
+    """Return the leaves of a column, ordered for finite numbers and dates.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -62,14 +62,15 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         if not np.isfinite(positions).all():  # infinity has no place on a scale
             positions, width = None, 1.0
     else:
-        found = canonical(column)
-        shown = [plain(value) for value in found.values]
-        held = np.bincount(found.codes + 1, minlength=len(shown) + 1)[1:]  # a category may be held by nobody
+        content = canonical(column)
+        shown = [plain(value) for value in content.values]
+        # a category may have no rows
+        rows_of = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
         labels = np.array(
-            sorted({text for text, rows in zip(shown, held, strict=True) if rows}), dtype=object
+            sorted({text for text, rows in zip(shown, rows_of, strict=True) if rows}), dtype=object
         )
         place = {text: code for code, text in enumerate(labels)}
-        codes = found.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
+        codes = content.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
     if (codes < 0).any():
         codes = np.where(codes < 0, len(labels), codes)
         labels = np.append(labels, MISSING)
@@ -79,7 +80,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
 
 
 def dense(keys: IntArray, bound: int) -> IntArray:
-    """Keys in [0, bound) -> indices 0, 1, 2, ... in the same order and without gaps."""
+    """Map keys in [0, bound) to indices 0, 1, 2, ... in the same order and without gaps."""
     if bound <= 8 * len(keys):
         present = np.bincount(keys, minlength=bound) > 0
         return (np.cumsum(present) - 1)[keys]
@@ -87,7 +88,7 @@ def dense(keys: IntArray, bound: int) -> IntArray:
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
-    """Codes of several columns -> (rows,) class of each row, numbered in the order of the codes."""
+    """Return the class of each row by its codes, of shape (rows,), numbered in their order."""
     index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for codes in columns:
         width = int(codes.max(initial=0)) + 1
@@ -99,7 +100,7 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """(rows,) class of each row; rows are in one class exactly when they agree on all the columns.
+    """Return the class of each row, of shape (rows,), equal where rows agree on all the columns.
 
     Raises: ParameterError without columns; SchemaError for an unknown column or an empty table.
     """
@@ -110,7 +111,7 @@ def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray
 def joint_classes(
     left: pd.DataFrame, right: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
-    """The classes of two tables by one numbering: equal values get equal numbers in both.
+    """Return the classes of two tables by one numbering, equal for equal values.
 
     Raises: as `equivalence_classes`, for either table.
     """
@@ -133,24 +134,27 @@ def check_columns(columns: Sequence[str]) -> None:
 def counted_pairs(
     groups: IntArray, codes: IntArray, weights: IntArray | None = None
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The (group, code) pairs that occur, sorted, and the rows (or the summed weights, each above 0) of each;
-    the work follows the rows."""
+    """Return the sorted (group, code) pairs that occur, and the rows, or summed weights, of each.
+
+    The work follows the rows. Weights are above 0.
+
+    """
     width = int(codes.max(initial=0)) + 1
     keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
     if bound <= 8 * len(keys):
         counts = np.bincount(keys, weights, bound)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
+        present = np.flatnonzero(counts)
+        counts = counts[present]
     elif weights is None:
-        found, counts = np.unique(keys, return_counts=True)
+        present, counts = np.unique(keys, return_counts=True)
     else:
-        found, place = np.unique(keys, return_inverse=True)
+        present, place = np.unique(keys, return_inverse=True)
         counts = np.bincount(place, weights)
-    return found // width, found % width, counts.astype(np.int64)
+    return present // width, present % width, counts.astype(np.int64)
 
 
 def starts_of(groups: IntArray) -> IntArray:
-    """Where each run of equal numbers begins in a sorted array."""
+    """Return the place of the first of each run of equal numbers in a sorted array."""
     first = np.empty(len(groups), dtype=bool)
     first[:1] = True
     np.not_equal(groups[1:], groups[:-1], out=first[1:])

@@ -1,4 +1,4 @@
-"""Two types that are never mixed up: exact counts, which stay inside, and noisy marginals."""
+"""Two types that are never mixed up, exact counts, which stay inside, and noisy marginals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Exact numbers of rows per cell: private. Prints its clique only, and refuses to be pickled.
+    """Private exact numbers of rows per cell, which print their clique only and are never pickled.
 
     Attributes:
         clique: column names, one an axis.
@@ -52,7 +52,7 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Marginal:
-    """A noisy table of counts: public.
+    """A public noisy table of counts.
 
     Attributes:
         clique: column names, one an axis; the empty clique is the number of rows.
@@ -81,11 +81,11 @@ class Marginal:
         return self.variance if self.own is None else self.own
 
     def half_width(self, level: float = 0.95) -> float:
-        """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
+        """Return half the width of an interval of the true count of a cell with chance `level`, in rows."""
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
-        """Lower and upper bounds, one per cell, each cell's with chance `level` of holding its true count."""
+        """Return lower and upper bounds, which hold the true count of each cell with chance `level`."""
         half = self.half_width(level)
         return self.values - half, self.values + half
 
@@ -95,16 +95,15 @@ class Marginal:
         return float(self.values.sum())
 
     def project(self, clique: Clique) -> Marginal:
-        """The marginal of some of the columns, by summing over the others; free post-processing."""
+        """Return the marginal of some of the columns, by summing over the others, for free."""
         values = project(self.values, self.clique, clique)
         summed = self.values.size // values.size
-        kept = tuple(column for name in clique for column in self.columns if column.name == name)
         return Marginal(
             clique=clique,
             values=values,
             variance=self.variance * summed,
             noise=self.noise,
-            columns=kept,
+            columns=tuple(each for name in clique for each in self.columns if each.name == name),
             pooled=self.pooled,
         )
 
@@ -133,7 +132,7 @@ class Marginal:
 
 
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
-    """Refuse a clique of more than `limit` cells or 64 columns, or too many cells in all; allocates nothing.
+    """Refuse cliques of too many cells or columns, or too many cells in all.
 
     Raises: LimitError that shows the product, or the sum.
     """
@@ -169,9 +168,11 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
 
 
 def cell_mask(domain: Domain, name: str, cells: int | Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return which cells of a column are named, one truth value per cell.
+    """Return a mask of the named cells of a column, one truth value per cell.
 
     Args:
+        domain: of the columns.
+        name: of the column.
         cells: number of a cell, or of several.
     Raises: ParameterError for no cell, or one that the column does not have.
     """
@@ -188,13 +189,13 @@ def cell_mask(domain: Domain, name: str, cells: int | Iterable[int]) -> npt.NDAr
 
 
 def cell_counts(cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]) -> Integers:
-    """(shape) rows in each cell of a table, from (rows,) the cell of each row in every column."""
+    """Count the rows in each cell of a table from the cell of each row in every column."""
     places = np.ravel_multi_index(tuple(cells), shape)
     return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
 
 
 def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False) -> float:
-    """Half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
+    """Return the half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
 
     In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the discrete law too
     (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the quantile of the discrete Laplace
@@ -232,13 +233,13 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
             missing=missing,
             clique=list(clique),
         )
-    kept = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
+    sums = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
     order = [name for name in clique if name in onto]
-    return np.transpose(kept, [order.index(name) for name in onto])
+    return np.transpose(sums, [order.index(name) for name in onto])
 
 
 def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
-    """The table as a view that multiplies with a table over `node`, which holds the clique."""
+    """Return the table as a view that multiplies with a table over `node`, which holds the clique."""
     inside = [name for name in node if name in clique]
     turned = np.transpose(table, [clique.index(name) for name in inside])
     sizes = iter(turned.shape)
@@ -246,7 +247,7 @@ def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArra
 
 
 def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
-    """An array as JSON: dtype, shape and base64 of its little-endian bytes."""
+    """Encode an array for JSON as dtype, shape and base64 of its little-endian bytes."""
     array = np.ascontiguousarray(values)
     array = array.astype(array.dtype.newbyteorder("<"))
     data = base64.b64encode(array.tobytes()).decode()

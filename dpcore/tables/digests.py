@@ -1,7 +1,7 @@
-"""Keyed digests of rows: which rows of a person count, which table this is, and which it looks like.
+"""Keyed digests of rows, people and tables.
 
-A digest of a row comes from its own values alone, as `schema.values` writes them, so that nobody's digest
-changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: without the key nobody can make
+A digest of a row comes from its own values alone, as `schema.values` writes them, so that no digest
+changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: without the key no one can make
 two rows alike, nor find out a row from its digest.
 """
 
@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 65_536
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
-    """The digest of every row, whatever the order of the columns: the sum of its cells' digests.
+    """Return the digest of every row, the sum of its cells' digests in any order of the columns.
 
     Cells are digested under the key and the name of their column, so two rows that differ have sums that
     differ by an unpredictable amount, and agree with a chance of 2^-128. It tells 0, a missing value, "" and
@@ -43,16 +43,18 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
 
 
 def column_digest(column: pd.Series, key: bytes) -> str:
-    """A keyed digest of the content of one column, whatever the order of its rows; hexadecimal."""
+    """Return a keyed hexadecimal digest of one column, whatever the order of its rows."""
     codes, digests = _cells(column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT)))
     total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
     return total.tobytes().hex()
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
-    """A keyed digest of the whole table, whatever the order of its rows and columns; hexadecimal.
+    """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
 
     Args:
+        frame: the table.
+        key: secret of the ledger.
         digests: of the rows, where they are known.
     """
     digests = row_digests(frame, key) if digests is None else digests
@@ -60,12 +62,12 @@ def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None)
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
-    """The sum over rows of 128 keyed bits for each, as an unbounded whole number.
+    """Return the sum over rows of 128 keyed bits for each, as an unbounded whole number.
 
     Sums of the parts of a table add up to that of the table, so that it can be read in batches, by several
     machines, in any order. Each row adds F(its digest), F a pseudorandom function to 128 bits. Take two
     tables in which some row occurs a and b times, a != b. Their sums agree only if F of this row is that one
-    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as nobody
+    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as no one
     can choose rows by F without the key. (MSet-Add-Hash of Clarke, Devadas, van Dijk, Gassend, Suh 2003,
     "Incremental multiset hash functions", section 4.2, here over the integers, so that no number of equal
     rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
@@ -83,7 +85,7 @@ def digests_sum(digests: Digests, key: bytes) -> int:
 
 
 def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
-    """The fingerprint of a table with these columns, from the sum over all its rows."""
+    """Return the fingerprint of a table with these columns, from the sum over all its rows."""
     text = "".join(f"{len(name)} {name}" for name in sorted(names))
     whole = blake2b(text.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key)
     whole.update(total.to_bytes(32, "little"))
@@ -91,7 +93,7 @@ def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
 
 
 def person_digests(column: pd.Series, key: bytes) -> Digests:
-    """128 bits per row for whose it is: equal where the texts of the ids are.
+    """Return 128 bits per row that identify its person, equal where the texts of the ids are.
 
     Raises: SchemaError for a row without an id.
     """
@@ -101,7 +103,7 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
 
 
 def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
-    """Places of at most `max_rows` rows of each person, those with the lowest digests; None without ids.
+    """Return the places of the `max_rows` rows of each person with the lowest digests.
 
     An id is a text as it was written: two ids are one person only if their texts are equal.
     Raises: SchemaError for a row without an id.
@@ -113,15 +115,16 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
 
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
-    """The rows of a frame that count. Raises: SchemaError for a row without an id."""
-    kept = kept_rows(frame, row_digests(frame, key), unit)
-    return frame if kept is None else frame.iloc[kept].reset_index(drop=True)
+    """Return the rows of a frame that count. Raises: SchemaError for a row without an id."""
+    places = kept_rows(frame, row_digests(frame, key), unit)
+    return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
 def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
-    """Places of at most `number` rows of each person, those with the lowest digests.
+    """Return the places of at most `number` rows of each person, those with the lowest digests.
 
     Args:
+        number: of rows of one person, at most.
         person: (rows, any) what tells people apart.
         digests: (rows, 2), compared by the second word, then by the first.
     """
@@ -134,7 +137,7 @@ def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.N
 
 
 def rows_per_person(persons: Digests) -> dict[int, int]:
-    """How many people have so many rows, from the digest of the person of each row."""
+    """Count the people by their number of rows, from the digest of the person of each row."""
     ordered = persons[np.lexsort(persons.T)]
     starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)])
     rows, people = np.unique(np.diff(starts, append=len(ordered)), return_counts=True)
@@ -168,7 +171,7 @@ def _ids(column: pd.Series) -> Canonical:
 
 
 def _has_floats(values: pd.Series | pd.Index) -> bool:
-    """Whether some are floats, in a column of any type."""
+    """Return True if some values are floats, in a column of any type."""
     if values.dtype.kind != "O" or isinstance(values.dtype, pd.StringDtype):
         return bool(values.dtype.kind == "f")
     return any(isinstance(each, float | np.floating) and each == each for each in values)
@@ -177,7 +180,7 @@ def _has_floats(values: pd.Series | pd.Index) -> bool:
 def _cells(
     column: pd.Series, name: str, key: bytes, read_as_text: bool
 ) -> tuple[npt.NDArray[np.int64], Digests]:
-    """A column as places in the digests of its distinct values; the last one is that of a missing value."""
+    """Return the place of each row's digest, and the digests with that of a missing value last."""
     content = canonical(column)
     start = blake2b(f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key).copy
     values = map(from_text, content.values) if read_as_text else content.values

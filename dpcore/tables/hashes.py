@@ -1,7 +1,7 @@
-"""Numbers of 64 bits that tell rows and people apart while one table is worked on: quick, and without a key.
+"""Quick hashes of rows and people without a key, for use inside one computation.
 
 They follow from the texts of values as models and hierarchies see them, so that two passes over a table
-agree, and go nowhere. What must be kept, or kept from somebody, has a keyed digest of `tables.digests`.
+agree, and go nowhere. What is stored, or is secret, has a keyed digest of `tables.digests`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dpcore.tables.classes import IntArray, class_index
 Hashes = npt.NDArray[np.uint64]
 
 _KEYS = ("0123456789123456", "6543219876543210")
-_NOBODY = np.uint64(0x9E3779B97F4A7C15)
+_MISSING = np.uint64(0x9E3779B97F4A7C15)
 
 
 def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
-    """(classes,) a number for each class of rows that agree on the columns, and (rows,) the class of each."""
+    """Return a number for each class of rows that agree on the columns, and the class of each row."""
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
@@ -33,7 +33,7 @@ def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, I
 
 
 def person_hashes(column: pd.Series) -> Hashes:
-    """(rows, 2) whose each row is, in 128 bits: equal where the texts are as written; a missing id is one.
+    """Return 128 bits per row that identify its person, of shape (rows, 2).
 
     Whole numbers are what they are, and their texts are never written.
     """
@@ -42,12 +42,12 @@ def person_hashes(column: pd.Series) -> Hashes:
         of_missing = person_hashes(pd.Series([None], dtype=object))
         return np.append(of_values, of_missing, axis=0)[column.cat.codes.to_numpy()]
     if column.dtype.kind in "iu":
-        found = np.zeros((len(column), 2), dtype=np.uint64)
-        nobody = column.isna().to_numpy()
+        hashes = np.zeros((len(column), 2), dtype=np.uint64)
+        missing = column.isna().to_numpy()
         number = column.fillna(0).to_numpy(dtype="uint64" if column.dtype.kind == "u" else "int64")
-        found[:, 0] = np.where(nobody, _NOBODY, pd.util.hash_array(number))
-        found[:, 1] = nobody
-        return found
+        hashes[:, 0] = np.where(missing, _MISSING, pd.util.hash_array(number))
+        hashes[:, 1] = missing
+        return hashes
     ids = canonical(column)
     texts = [f"t{value[1:]}".encode(errors="surrogatepass") for value in ids.values]
     words = [pd.util.hash_array(np.array([*texts, b""], dtype=object), hash_key=key) for key in _KEYS]
@@ -55,5 +55,5 @@ def person_hashes(column: pd.Series) -> Hashes:
 
 
 def _marked(column: pd.Series) -> pd.Series:
-    """Texts that differ from that of a missing value, whatever they are."""
+    """Return texts that differ from that of a missing value, whatever they are."""
     return ("t" + as_text(column)).fillna("").astype(object)

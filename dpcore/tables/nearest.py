@@ -1,4 +1,4 @@
-"""The distribution that lies nearest to noisy numbers. Post-processing."""
+"""The distribution that lies nearest to noisy numbers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dpcore.tables.counts import Values
 
 
 def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
-    """The table of non-negative cells that add up to `total` and lies nearest to `values` in L2.
+    """Return the table of non-negative cells that add up to `total` and lies nearest to `values` in L2.
 
     Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of the noise of
-    every empty cell in the table and then scales the real cells down to make room for it; this does not.
+    every empty cell in the table and then scales the real cells down to make up for it; this does not.
 
     Args:
         values: noisy counts, any shape.

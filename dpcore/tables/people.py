@@ -1,4 +1,4 @@
-"""People instead of rows: where a person has several rows, a class is as large as the people in it."""
+"""Numbers of people where a person may have several rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dpcore.tables.classes import IntArray, class_index
 
 
 def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
-    """(rows,) a number per person; None where every row is a person of their own.
+    """Return a number per person for each row, or None where every row is another person.
 
     Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
-    nobody knows that they are more.
+    that they are more is not known.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -32,7 +32,7 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
 
 
 def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
-    """The places of one row for each person and group, ascending; all rows where each is a person."""
+    """Return the ascending places of one row per person and group."""
     if person is None:
         return np.arange(len(groups))
     _, first = np.unique(class_index([groups, person]), return_index=True)
@@ -40,14 +40,14 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
 
 
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
-    """(classes,) distinct people of each class; the rows of each where every row is a person."""
+    """Return the distinct people of each class, of shape (classes,)."""
     return np.bincount(classes[once_each(classes, person)], minlength=int(classes.max(initial=-1)) + 1)
 
 
 def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
-    """(people,) the largest of the values, at least 0, that each person's rows have; of truth values, any."""
+    """Return the largest value, at least 0, of each person's rows, of shape (people,)."""
     if person is None:
         return values
-    found = np.zeros(int(person.max()) + 1, dtype=values.dtype)
-    np.maximum.at(found, person, values)
-    return found
+    largest = np.zeros(int(person.max()) + 1, dtype=values.dtype)
+    np.maximum.at(largest, person, values)
+    return largest

@@ -1,4 +1,4 @@
-"""Types of rows: private microdata, their distinct tuples, and tables that may leave."""
+"""Types of private rows, their distinct tuples, and public tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpcore.errors import DisclosureError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
-    """Rows about people: private. Prints column names only, and refuses to be pickled."""
+    """Private rows about people, which print column names only and are never pickled."""
 
     frame: pd.DataFrame
 
@@ -27,7 +27,7 @@ class Microdata:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Held:
-    """Who holds which of some tuples: people who hold the same ones are one group. Private.
+    """The private relation between tuples and groups of people with the same tuples.
 
     Attributes:
         group, place: (pairs,) each group with the place of each tuple that its people hold.
@@ -42,19 +42,19 @@ class Held:
     sums: npt.NDArray[np.uint64]
 
     def among(self, tuples: npt.NDArray[np.bool_]) -> Held:
-        """The pairs of the marked tuples."""
+        """Return the pairs of the marked tuples."""
         here = tuples[self.place]
         return replace(self, group=self.group[here], place=self.place[here])
 
     def within(self, tuples: npt.NDArray[np.bool_]) -> Held:
-        """The same, in a frame of the marked tuples alone."""
-        found = self.among(tuples)
-        return replace(found, place=(np.cumsum(tuples) - 1)[found.place], sums=self.sums[tuples])
+        """Return the same for a frame of the marked tuples alone."""
+        pairs = self.among(tuples)
+        return replace(pairs, place=(np.cumsum(tuples) - 1)[pairs.place], sums=self.sums[tuples])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DistinctRows(Microdata):
-    """The distinct tuples of some columns: private, as rows are.
+    """The distinct tuples of some columns, as private as rows.
 
     Attributes:
         frame: each tuple once.
@@ -70,6 +70,6 @@ class DistinctRows(Microdata):
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """Rows that may be shown and exported: drawn from a release, or anonymized by a plan."""
+    """Rows that may be shown and exported, drawn from a release or anonymized by a plan."""
 
     frame: pd.DataFrame

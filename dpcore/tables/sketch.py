@@ -34,7 +34,7 @@ BITS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Likeness:
-    """How a table looks like another one.
+    """The similarity of two tables.
 
     Attributes:
         rows: about how many rows are in one of the two only; None where columns differ.
@@ -47,7 +47,7 @@ class Likeness:
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch:
-    """What is kept of a table.
+    """The stored summary of a table.
 
     Attributes:
         columns: column name -> digest of its content, hexadecimal.
@@ -58,7 +58,7 @@ class Sketch:
     bits: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {"columns": self.columns, "bits": self.bits}
 
     @classmethod
@@ -104,7 +104,7 @@ class Seen:
         )
 
     def likeness(self, other: Sketch) -> Likeness | None:
-        """How this table looks like that of a sketch; None where it does not.
+        """Return the similarity to the table of a sketch, or None where they are too different.
 
         Like are tables of the same columns with at least half of their rows in common, fewer where few are
         distinct, and tables of which at least half of the columns have the same content.
@@ -117,13 +117,13 @@ class Seen:
             differing = round(-PLACES / 2 * math.log(1 - 2 * odd / PLACES))
             if differing <= self.most:
                 return Likeness(rows=differing, columns=len(same))
-        told = sum(self.telling[name] for name in same)
-        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and told >= BITS:
+        bits = sum(self.telling[name] for name in same)
+        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and bits >= BITS:
             return Likeness(rows=None, columns=len(same))
         return None
 
 
 def _bits(column: pd.Series) -> float:
-    """How unlikely another sample of one law has each value as often: about 1 over the root of 4 pi n."""
+    """Return the bits of surprise if another sample of one law has each value as often."""
     counts = np.sort(np.bincount(canonical(column).codes + 1))[:-1]
     return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

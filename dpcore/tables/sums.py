@@ -1,4 +1,4 @@
-"""Sums over rows of public numbers: what is added up, and the noisy result."""
+"""Sums of public numbers over rows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ A row adds the product of its levels in units of GRID, cut to a whole number of 
 
 
 def levels(numbers: Values) -> Integers:
-    """Public numbers, one per cell, in whole units of 1 / GRID; clipped to [-1, 1], whatever they are."""
+    """Return public numbers, one per cell, clipped to [-1, 1] in whole units of 1 / GRID."""
     return np.rint(np.nan_to_num(np.clip(numbers, -1.0, 1.0)) * GRID).astype(np.int64)
 
 
 def product(factors: list[Integers], rows: int) -> Integers:
-    """What each row adds: int64 from -GRID to GRID. Without factors every row adds GRID."""
+    """Return the addend of each row, int64 from -GRID to GRID, which is GRID without factors."""
     total = np.full(rows, GRID, dtype=np.int64)
     for factor in factors:
         total = total * factor // GRID
@@ -37,7 +37,7 @@ def product(factors: list[Integers], rows: int) -> Integers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisySums:
-    """Noisy sums over the rows of each cell of a clique: public.
+    """Public noisy sums over the rows of each cell of a clique.
 
     Attributes:
         by: the columns whose cells tell the lines apart; empty for one line over all rows.

@@ -23,7 +23,7 @@ PUBLIC = {
     ("dpcore.tables.hashes", "person_hashes"): "numbers inside one piece of work, which go nowhere",
     ("workbench.anonymize.list_view", "show"): "what was computed in this tab, which keeps it in its session",
     (
-        "workbench.evaluate.candidates",
+        "workbench.evaluate.form",
         "digest",
     ): "what was computed in this tab, which keeps it in its session",
     ("workbench.report.document", ""): "our own style sheet",

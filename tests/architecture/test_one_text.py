@@ -85,7 +85,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "tables.counts": {"map(str, domain.shape(clique))"},
     },
     "texts of `values` already, given their Python type": {
-        "anonymize.hierarchies.builders": {"pd.Series(found, dtype='str')"},
+        "anonymize.hierarchies.builders": {"pd.Series(distinct, dtype='str')"},
         "anonymize.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
         "engines.work": {"str(text)"},
         "evaluation.records": {"texts[unread].astype('str')"},

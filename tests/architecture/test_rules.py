@@ -30,7 +30,6 @@ STREAMLIT = {
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
-    "workbench.evaluate.book",
     "workbench.upload.reading",
 }
 """The modules that may draw beside the `form` and `view` of a page's package, and parts of those under

@@ -28,11 +28,11 @@ def every_page(person: Person, table: bytes):
         person.go(name).page.wait_for_timeout(500)
         person.rest()
         yield name
-        if name == "Evaluate":
+        if name == "Learn":
             person.page.get_by_text("The figures of the book, measured anew").click()
             person.rest().page.get_by_text("Show them").click()
             person.rest().sees("no k").page.wait_for_timeout(500)
-            yield "Evaluate, figures of the book"
+            yield "Learn, figures of the book"
 
 
 PAGES = ("Data", "Audit", "Anonymize", "Synthesize", "Evaluate", "Ledger")

@@ -11,7 +11,7 @@ from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.mechanisms.rehearsal import Rehearsal
-from workbench.evaluate import heavy, sharing, sweep
+from workbench.evaluate import disclosure_view, methods, report, sharing
 
 INTERNAL = "internal: reads the original, do not publish"
 
@@ -215,8 +215,8 @@ def test_attacks_on_a_release_of_ours(wide):
     assert metric(wide, "Attacks").endswith("of 6")
     wide.press("Audit the recipe")
     assert "Canaries prove an epsilon of at least" in wide.text
-    report = next(each for key, each in wide.session.reports.items() if key[0] == "canaries")
-    assert report.canaries == heavy.CANARIES
+    audit = next(each for key, each in wide.session.reports.items() if key[0] == "canaries")
+    assert audit.canaries == disclosure_view.CANARIES
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 
@@ -364,8 +364,8 @@ def test_figures_of_other_tables_are_not_sold(wide):
 
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
-    monkeypatch.setattr(sweep, "ROWS", 300)
-    monkeypatch.setattr(sweep, "SPLITS", 1)
+    monkeypatch.setattr(methods, "ROWS", 300)
+    monkeypatch.setattr(methods, "SPLITS", 1)
     app.at.default_timeout = 120
     app.open().go("evaluate")
     app.set("multiselect", "Methods", ["independent", "mdav-25"]).set("multiselect", "Epsilons", [0.1, 1.0])
@@ -384,4 +384,4 @@ def test_reports_are_of_their_candidate(wide):
     first = metric(wide, "Worst column")
     bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))
     assert metric(wide, "Worst column") == "0\u202f%" != first
-    assert heavy.known(("similarity", "nothing")) is None
+    assert report.known(("similarity", "nothing")) is None

@@ -17,7 +17,7 @@ TABLES = {"small": (300, (5, 8, 12)), "middle": (3_000, (10, 20, 30, 15)), "larg
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="1"), dp.ZCDP(rho="1/20")], ids=["basic", "zcdp"])
 @pytest.mark.proof
 def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: dp.PureDP | dp.ZCDP) -> None:
-    """A promise three times too wide makes people overspend (D11); one that is too narrow is a lie.
+    """A promise three times too wide makes people overspend; one that is too narrow is a lie.
 
     The published one-way counts of Tree have the noise that `expect` says, for the number of rows that there
     is. 20 runs of 25 to 125 cells: the share inside a 95 % interval is credibly 95 % or more, and

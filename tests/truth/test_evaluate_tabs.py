@@ -66,14 +66,15 @@ class Learned:
     def __init__(self, truth: Truth) -> None:
         self.truth, self.drawn = truth, truth.drawn_rows
         found: dict[tuple[int, str], list[float]] = {}
-        people = pd.factorize(ODD.frame[ODD.id])[0]
+        people = pd.factorize(truth.counted[ODD.id])[0]
         for number in range(2):
             tested = np.isin(
                 people, np.random.default_rng(SEED + number).permutation(people.max() + 1)[: 90 // 5]
             )
             rng = np.random.default_rng(SEED + number)
             train, test, made = (
-                self._examples(each, rng) for each in (ODD.frame[~tested], ODD.frame[tested], self.drawn)
+                self._examples(each, rng)
+                for each in (truth.counted[~tested], truth.counted[tested], self.drawn)
             )
             of_train, of_made = self._fit(*train), self._fit(*made)
             noise = [self._fit(part[0], self._mixed(part, rng)) for part in (train, made)]
@@ -157,11 +158,11 @@ class Attacked:
     """Attacks on a release of half of the people; the other half is the control."""
 
     def __init__(self, truth: Truth, made: pd.DataFrame) -> None:
-        people = pd.factorize(ODD.frame[ODD.id])[0]
+        people = pd.factorize(truth.counted[ODD.id])[0]
         count = int(people.max()) + 1
         half = np.isin(people, np.random.default_rng(SEED).permutation(count)[: count // 2])
         self.schema, self.made = truth.schema, made
-        self.inside, self.outside = ODD.frame[half], ODD.frame[~half]
+        self.inside, self.outside = truth.counted[half], truth.counted[~half]
         self.rows = min(len(self.inside), len(self.outside))
         report = attacks.disclosure(self.inside, made, self.schema, control=self.outside)
         self.rates = [

@@ -163,7 +163,7 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     assert (dataset, theirs.key) == (curator.account.dataset, key)
     assert commands.ledger_of(bob).key != key
     again = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address)
-    assert again._ledger.key == key
+    assert again.ledger.key == key
     (place / "sources.toml").write_text(
         (place / "sources.toml").read_text() + 'people = ["ada@example.org"]\n'
     )

@@ -15,8 +15,8 @@ from workbench.ui.verdict import verdict, ways_out
 from workbench.ui.wording import percent
 
 
-def to_html(curator: Curator, found: AuditReport, columns: list[str], listed: str) -> str:
-    """The audit as one self-contained file to print; it holds no row of the table.
+def to_html(curator: Curator, report: AuditReport, columns: list[str], listed: str) -> str:
+    """Return the audit as one self-contained file to print, which holds no row of the table.
 
     Args: columns: what others may know. listed: name of the attacker's list, if there is one.
     """
@@ -28,10 +28,10 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str], listed: st
                 _("distinction"): percent(each.distinction),
                 _("separation"): percent(each.separation),
             }
-            for each in found.sets[:SHOWN_SETS]
+            for each in report.sets[:SHOWN_SETS]
         ]
     )
-    expected = [each for each in (linkage_words(found, listed), *attackers(found)) if each]
+    expected = [each for each in (linkage_words(report, listed), *attackers(report)) if each]
     return fragment(
         "internal.html",
         language=session.language(),
@@ -39,13 +39,13 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str], listed: st
         internal=" ".join(
             [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
         ),
-        verdict=verdict(found, columns),
+        verdict=verdict(report, columns),
         parts=[
-            (_("The smallest changes that would help"), pd.DataFrame(), ways_out(found)),
-            (_("Columns that look like identifiers"), identifiers(found), []),
+            (_("The smallest changes that would help"), pd.DataFrame(), ways_out(report)),
+            (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),
-            (_("What groups give away"), secrets(found), []),
+            (_("What groups give away"), secrets(report), []),
         ],
         terms=_(
             "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "

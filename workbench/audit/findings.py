@@ -1,4 +1,4 @@
-"""What the Audit page asks and says: one report for each choice of columns, in sentences and as one file."""
+"""The report of the Audit page for a choice of columns, in sentences, tables and charts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_SETS = 12
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
-    """A proposed role for every column of the table."""
+    """Return a proposed role for every column of the table."""
     return session.once(curator, ("roles",), RolesOf)
 
 
@@ -32,7 +32,7 @@ def report(
     attacker: pd.DataFrame | None,
     population: int | None,
 ) -> AuditReport:
-    """The audit for these columns, computed once per session."""
+    """Compute the audit for these columns, once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
     key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return widgets.once_in_line(
@@ -50,9 +50,9 @@ def report(
     )
 
 
-def sets_chart(found: AuditReport) -> Chart:
-    """The riskiest sets of columns, where any makes somebody unique."""
-    shown = [each for each in found.sets if each.uniques > 0][:SHOWN_SETS]
+def sets_chart(audit: AuditReport) -> Chart:
+    """Draw the riskiest sets of columns, where any makes somebody unique."""
+    shown = [each for each in audit.sets if each.uniques > 0][:SHOWN_SETS]
     labels = [" + ".join(each.columns) for each in shown]
     return charts.bars(
         labels,
@@ -64,13 +64,13 @@ def sets_chart(found: AuditReport) -> Chart:
     )
 
 
-def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
-    """How many are unique with one column less or more; a click selects a bar. With each bar's column."""
-    ranked = sorted(found.changes, key=lambda name: (name not in columns, found.changes[name]))
+def changes_chart(audit: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
+    """Draw the share of unique people with one column less or more. Returns the column of each bar too."""
+    ranked = sorted(audit.changes, key=lambda name: (name not in columns, audit.changes[name]))
     labels = {_label(name, columns): name for name in ranked}
     drawn = charts.clickable_bars(
         list(labels),
-        [found.changes[name] for name in labels.values()],
+        [audit.changes[name] for name in labels.values()],
         x_title=_("share of people who are unique"),
         alt=_("Share of people who are unique once one column less, or one more, is known."),
     )
@@ -88,9 +88,9 @@ def _label(name: str, columns: list[str]) -> str:
     return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
 
 
-def attackers(found: AuditReport) -> list[str]:
-    """What three attackers can expect, one sentence per attacker."""
-    risk, listed, estimates = found.risk, found.listed, found.estimates
+def attackers(audit: AuditReport) -> list[str]:
+    """Say what three attackers can expect, one sentence per attacker."""
+    risk, listed, estimates = audit.risk, audit.listed, audit.estimates
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
             share=percent(risk.average)
@@ -122,41 +122,41 @@ def attackers(found: AuditReport) -> list[str]:
         )
     if estimates is not None:
         estimated = _("An estimated {share} of the whole population are unique (by {model}'s model).")
-        if found.ways > found.people:
+        if audit.ways > audit.people:
             estimated = _(
                 "An estimated {share} of the ways in which people of the whole population appear are unique "
                 "(by {model}'s model); somebody with several rows may appear in several ways."
             )
         sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
-    if found.suppressed:
+    if audit.suppressed:
         sentences.append(
             _("Rows that are suppressed already (*), and are not counted: {share}.").format(
-                share=percent(found.suppressed)
+                share=percent(audit.suppressed)
             )
         )
     return sentences
 
 
-def identifier_words(found: AuditReport) -> str:
-    """The columns that look like identifiers, and why, one line per column."""
+def identifier_words(audit: AuditReport) -> str:
+    """List the columns that look like identifiers, and why, one line per column."""
     return "\n".join(
         f"- **{plain(each.column)}**: {plain(said(each.kind))}. {plain(said(each.reason), at_most=200)}"
-        for each in found.identifiers
+        for each in audit.identifiers
     )
 
 
-def identifiers(found: AuditReport) -> pd.DataFrame:
-    """The columns that look like identifiers, and why."""
+def identifiers(audit: AuditReport) -> pd.DataFrame:
+    """Return the columns that look like identifiers, and why."""
     return pd.DataFrame(
         [
             {_("column"): each.column, _("looks like"): said(each.kind), _("why"): said(each.reason)}
-            for each in found.identifiers
+            for each in audit.identifiers
         ]
     )
 
 
-def secrets(found: AuditReport) -> pd.DataFrame:
-    """What the groups give away about each sensitive column."""
+def secrets(audit: AuditReport) -> pd.DataFrame:
+    """Return what the groups give away about each sensitive column."""
     return pd.DataFrame(
         [
             {
@@ -166,17 +166,17 @@ def secrets(found: AuditReport) -> pd.DataFrame:
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
-            for name, risk in found.secrets.items()
+            for name, risk in audit.secrets.items()
         ]
     )
 
 
-def linkage_words(found: AuditReport, name: str) -> str:
-    """What the attacker's list finds.
+def linkage_words(audit: AuditReport, name: str) -> str:
+    """Say what the attacker's list finds.
 
     Args: name: of the list.
     """
-    link = found.linkage
+    link = audit.linkage
     if link is None:
         return ""
     return _(

@@ -1,4 +1,4 @@
-"""What would somebody learn about this one person: given what they know, the group and its secrets."""
+"""The group of people that agree with what is known of one person, and its sensitive values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = 4
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
-    """The fields, and the answer in sentences."""
+    """Ask for what is known, and show the answer in sentences."""
     title = _("What would somebody learn about one person?")
     with st.expander(title, icon=":material/person_search:", key="one-person"):
         st.write(
@@ -39,7 +39,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
         if not known:
             return
         try:
-            found = session.once(
+            report = session.once(
                 curator,
                 ("one person", tuple(known), tuple(sensitive)),
                 lambda: OnePerson(known=tuple(known), sensitive=tuple(sensitive)),
@@ -47,9 +47,9 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        for sentence in sentences(found):
+        for sentence in sentences(report):
             st.markdown(sentence)
-        for name, table in tables(found).items():
+        for name, table in tables(report).items():
             st.markdown(f"**{plain(name)}**")
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
         if not sensitive:
@@ -57,7 +57,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
 
 
 def parsed(column: str, text: str) -> Known:
-    """What a person wrote of a column: a range of numbers, a beginning with a star, or a value."""
+    """Read a range of numbers, a prefix with a star, or a value of a column."""
     between = _RANGE.fullmatch(text)
     if between is not None:
         low, high = sorted(map(float, between.groups()))
@@ -67,26 +67,26 @@ def parsed(column: str, text: str) -> Known:
     return Known(column=column, value=text)
 
 
-def sentences(found: PersonReport) -> list[str]:
-    """How large the group is, and what it gives away for certain."""
-    if not found.people:
+def sentences(report: PersonReport) -> list[str]:
+    """Say how large the group is, and what it gives away for certain."""
+    if not report.people:
         return [
             _("**Nobody in this table agrees with that.** An attacker learns that the person is not in it.")
         ]
-    told = [_("**{people:,} people agree with that.**").format(people=found.people)]
-    if found.people == 1:
-        told = [_("**One person agrees with that: whoever knows it has found them.**")]
-    certain = [name for name, number_of in found.values.items() if number_of == 1]
+    lines = [_("**{people:,} people agree with that.**").format(people=report.people)]
+    if report.people == 1:
+        lines = [_("**One person agrees with that: whoever knows it has found them.**")]
+    certain = [name for name, number_of in report.values.items() if number_of == 1]
     if certain:
-        told.append(
+        lines.append(
             _("All of them share one value of {columns}: nothing is left to guess.").format(
                 columns=plain(join(certain), at_most=200)
             )
         )
-    for name, secrets in found.secrets.items():
+    for name, secrets in report.secrets.items():
         if name not in certain and secrets:
             most = secrets[0]
-            told.append(
+            lines.append(
                 _("{column}: {value} with a chance of {chance}, instead of {before} for anybody.").format(
                     column=plain(name),
                     value=plain(most.value, at_most=60),
@@ -94,11 +94,11 @@ def sentences(found: PersonReport) -> list[str]:
                     before=percent(most.before),
                 )
             )
-    return told
+    return lines
 
 
-def tables(found: PersonReport) -> dict[str, pd.DataFrame]:
-    """The values of each secret in the group, most likely first."""
+def tables(report: PersonReport) -> dict[str, pd.DataFrame]:
+    """Return the values of each sensitive column in the group, most likely first."""
     return {
         name: pd.DataFrame(
             [
@@ -111,6 +111,6 @@ def tables(found: PersonReport) -> dict[str, pd.DataFrame]:
                 for each in secrets
             ]
         )
-        for name, secrets in found.secrets.items()
+        for name, secrets in report.secrets.items()
         if secrets
     }

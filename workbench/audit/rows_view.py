@@ -1,4 +1,4 @@
-"""The risk of each row, as a file for whoever holds the table, and what each column adds to it."""
+"""The risk of each row, as a file for the owner of the table, and the part of each column in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADINGS = Words(
 
 
 def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
-    """What is asked, and the answer when it was asked for.
+    """Ask for weights and households, and show the risk when it is requested.
 
     Args: others: columns that may hold weights or households.
     """
@@ -43,22 +43,22 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         try:
             with st.spinner(_("Looking at every set of columns"), show_time=True):
                 key = ("risk of each row", asked)
-                found = widgets.once_in_line(curator, key, lambda: asked)
+                report = widgets.once_in_line(curator, key, lambda: asked)
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        st.markdown("\n".join(f"- {sentence}" for sentence in sentences(found)))
-        if any(found.part.values()):
-            widgets.show_chart(parts_chart(found), key="audit-parts")
+        st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
+        if any(report.part.values()):
+            widgets.show_chart(parts_chart(report), key="audit-parts")
             st.caption(
                 _(
                     "A unique set counts for each of its columns, so the parts add up to more than 100 %. "
                     "Sets of up to {size} columns were looked at."
-                ).format(size=found.largest)
+                ).format(size=report.largest)
             )
         file_view.download(
             _("Risk of each row (CSV, private)"),
-            lambda: to_csv(found),
+            lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
             help=_(
                 "One line per row, in the order of the table. It holds no value of the table, and still says "
@@ -91,63 +91,63 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
     )
 
 
-def sentences(found: RowRiskReport) -> list[str]:
-    """What the figures say about all people together."""
-    told = [
+def sentences(report: RowRiskReport) -> list[str]:
+    """Say what the figures mean for all people together."""
+    lines = [
         _("Unique by one or two columns alone: {share} of the people. These are found first.").format(
-            share=percent(found.special)
+            share=percent(report.special)
         )
     ]
-    heaviest = max(found.part, key=lambda name: found.part[name])
-    if found.part[heaviest]:
-        told.append(
+    heaviest = max(report.part, key=lambda name: report.part[name])
+    if report.part[heaviest]:
+        lines.append(
             _("{column} is in the sets that make up {share} of the risk: coarsen it first.").format(
-                column=plain(heaviest), share=percent(found.part[heaviest])
+                column=plain(heaviest), share=percent(report.part[heaviest])
             )
         )
-    if found.sampled is not None:
-        told.append(
+    if report.sampled is not None:
+        lines.append(
             _(
                 "By the weights the table stands for {population:,} people, and the smallest group for about "
                 "{smallest}. An attacker who tries everybody is right for about {expected} of them; the "
                 "largest individual risk is {highest}. These are estimates: a group that is large in the "
                 "population by its weights is no guarantee of k-anonymity."
             ).format(
-                population=round(found.sampled.population),
-                smallest=number(found.sampled.smallest),
-                expected=number(found.sampled.expected),
-                highest=percent(found.sampled.highest),
+                population=round(report.sampled.population),
+                smallest=number(report.sampled.smallest),
+                expected=number(report.sampled.expected),
+                highest=percent(report.sampled.highest),
             )
         )
-    if found.households is not None:
-        told.append(
+    if report.households is not None:
+        lines.append(
             _(
                 "Whoever finds one person finds their household: among {households:,} households the mean "
                 "risk is {average}, where each person by themselves has {alone}."
             ).format(
-                households=found.households.households,
-                average=percent(found.households.average),
-                alone=percent(found.households.alone),
+                households=report.households.households,
+                average=percent(report.households.average),
+                alone=percent(report.households.alone),
             )
         )
-    return told
+    return lines
 
 
-def parts_chart(found: RowRiskReport) -> Chart:
-    """Each column's part in all scores, largest first."""
-    ranked = sorted(found.part, key=lambda name: -found.part[name])
+def parts_chart(report: RowRiskReport) -> Chart:
+    """Draw each column's part in all scores, largest first."""
+    ranked = sorted(report.part, key=lambda name: -report.part[name])
     return charts.bars(
         ranked,
-        [found.part[name] for name in ranked],
+        [report.part[name] for name in ranked],
         x_title=_("share of the risk that involves the column"),
         alt=_("Share of the risk that involves each column; the most is {column}.").format(column=ranked[0]),
     )
 
 
-def to_csv(found: RowRiskReport) -> bytes:
-    """One line per row, numbered as in the table; private, and without any of its values."""
-    figures = found.rows.rename(columns=dict(HEADINGS.items()))
-    parts = {_("part of {column}").format(column=name): found.parts[name].round(4) for name in found.parts}
+def to_csv(report: RowRiskReport) -> bytes:
+    """Return one line per row, numbered as in the table; private, and without any of its values."""
+    figures = report.rows.rename(columns=dict(HEADINGS.items()))
+    parts = {_("part of {column}").format(column=name): report.parts[name].round(4) for name in report.parts}
     lines = pd.concat([figures.round(6), pd.DataFrame(parts)], axis=1)
     lines.insert(0, _("row"), lines.index + 1)
     lines.columns = [disarm(str(name)) for name in lines.columns]

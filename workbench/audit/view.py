@@ -1,4 +1,4 @@
-"""Parts of the Audit page: what is below the verdict."""
+"""The parts of the Audit page below the choice of columns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
 
-def changes(found: AuditReport, columns: list[str]) -> None:
-    """One column less, or one more; a click on a bar leaves its column out, or takes it in."""
+def changes(report: AuditReport, columns: list[str]) -> None:
+    """Show one column less, or one more; a click on a bar leaves its column out, or takes it in."""
     st.subheader(_("One column less, or one more"))
-    if not found.changes:
+    if not report.changes:
         st.write(_("There is no other column to take in, and none to leave out."))
         return
-    chart, labels = findings.changes_chart(found, columns)
+    chart, labels = findings.changes_chart(report, columns)
     # another choice is another chart, with no bar clicked
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
@@ -30,56 +30,56 @@ def changes(found: AuditReport, columns: list[str]) -> None:
     st.caption(
         _(
             "Now {share} of the people are unique. Click a bar to leave its column out, or to take it in."
-        ).format(share=percent(found.risk.uniques))
+        ).format(share=percent(report.risk.uniques))
     )
     with st.expander(_("The same as a table")):
         widgets.show_table(chart.table)
 
 
 def without_known(curator: Curator) -> None:
-    """What can be said before any column is taken as known: no, where columns name people."""
-    told = words.named(*who_is_named(findings.roles(curator), curator.schema))
-    if told:
-        st.markdown(f"### :red-background[{plain(' '.join([_('No.'), *told]), at_most=1_000)}]")
+    """Say before any column is taken as known whether columns name people."""
+    text = words.named(*who_is_named(findings.roles(curator), curator.schema))
+    if text:
+        st.markdown(f"### :red-background[{plain(' '.join([_('No.'), *text]), at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
 
 
-def verdict(found: AuditReport, columns: list[str]) -> None:
-    """The answer in its colour, and after a no the smallest changes that would help."""
-    color = {"no": "red", "hardly": "orange", "yes": "green"}[found.verdict.answer]
-    st.markdown(f"### :{color}-background[{plain(words.verdict(found, columns), at_most=1_000)}]")
-    if found.verdict.answer == "no":
-        st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in words.ways_out(found)))
+def verdict(report: AuditReport, columns: list[str]) -> None:
+    """Show the answer in its color, and after a no the smallest changes that would help."""
+    color = {"no": "red", "hardly": "orange", "yes": "green"}[report.verdict.answer]
+    st.markdown(f"### :{color}-background[{plain(words.verdict(report, columns), at_most=1_000)}]")
+    if report.verdict.answer == "no":
+        st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in words.ways_out(report)))
 
 
-def details(found: AuditReport, columns: list[str], listed: str) -> None:
-    """Sets of columns, attackers, identifiers and secrets, below the verdict.
+def details(report: AuditReport, columns: list[str], listed: str) -> None:
+    """Show sets of columns, attackers, identifiers and secrets, below the verdict.
 
     Args: listed: name of the attacker's list, if there is one.
     """
-    size = max(len(each.columns) for each in found.sets)
+    size = max(len(each.columns) for each in report.sets)
     left, right = st.columns(2)
     with left:
         st.subheader(_("Risk by set of columns"))
-        if found.sets[0].uniques:
-            widgets.show_chart(findings.sets_chart(found), key="audit-sets")
+        if report.sets[0].uniques:
+            widgets.show_chart(findings.sets_chart(report), key="audit-sets")
         else:
             st.write(_("None of these sets makes anybody unique."))
         few = size < min(LARGEST_SET, len(columns))
-        told = _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
-        st.caption(told if few else _("Up to three columns at a time, riskiest first."))
+        text = _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
+        st.caption(text if few else _("Up to three columns at a time, riskiest first."))
     with right:
-        changes(found, columns)
+        changes(report, columns)
     left, right = st.columns(2)
     with left:
         st.subheader(_("What somebody with a list would find"))
-        told = findings.linkage_words(found, listed) or _("No list was given, or it shares no column.")
-        st.write(plain(told, at_most=600))
-        st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(found)))
+        text = findings.linkage_words(report, listed) or _("No list was given, or it shares no column.")
+        st.write(plain(text, at_most=600))
+        st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        st.markdown(findings.identifier_words(found) or _("None."))
-    if found.secrets:
+        st.markdown(findings.identifier_words(report) or _("None."))
+    if report.secrets:
         st.subheader(_("What groups give away"))
         st.write(
             _(
@@ -87,4 +87,4 @@ def details(found: AuditReport, columns: list[str], listed: str) -> None:
                 "everybody knows it."
             )
         )
-        st.dataframe(findings.secrets(found), hide_index=True)
+        st.dataframe(findings.secrets(report), hide_index=True)

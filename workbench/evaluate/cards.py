@@ -1,4 +1,4 @@
-"""Cards of the verdict: one column or one group of pairs each, on a scale that begins at perfect."""
+"""Cards of the verdict, for one column or one group of pairs each, on a scale that begins at perfect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.verdict import KEPT, LOST, is_off, kept_share
+from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
 from workbench.ui.charts import dot
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent
@@ -42,9 +42,9 @@ class Card:
     lines: tuple[str, ...] = ()
 
 
-def of_columns(found: SimilarityReport) -> list[Card]:
-    """A card per column, worst first."""
-    return [_of_column(each) for each in found.columns]
+def of_columns(similarity: SimilarityReport) -> list[Card]:
+    """Return a card per column, worst first."""
+    return [_of_column(each) for each in similarity.columns]
 
 
 def _of_column(each: ColumnSimilarity) -> Card:
@@ -68,12 +68,12 @@ def _of_column(each: ColumnSimilarity) -> Card:
     )
 
 
-def of_pairs(found: SimilarityReport) -> list[Card]:
-    """A card per column with all others, for what pairs tell; worst first. None where there are no pairs."""
-    if found.score(measures.RELATIONS) is None:
+def of_pairs(similarity: SimilarityReport) -> list[Card]:
+    """Return a card per column for its pairs with all others, worst first; none where there are no pairs."""
+    if similarity.score(measures.RELATIONS) is None:
         return []
     cards: list[tuple[float, Card]] = []
-    for name, value, floor, alone in zip(found.marginals.columns, *found.relations, strict=True):
+    for name, value, floor, alone in zip(similarity.marginals.columns, *similarity.relations, strict=True):
         kept = kept_share(float(value), floor=float(floor), independent=float(alone))
         level, word = "good", _("no relations to lose")
         if kept is not None:
@@ -92,24 +92,24 @@ def of_pairs(found: SimilarityReport) -> list[Card]:
 
 
 def matching(cards: Sequence[Card], text: str) -> list[Card]:
-    """Those whose title holds a text."""
+    """Return the cards whose title holds a text."""
     return [card for card in cards if text.casefold() in card.title.casefold()]
 
 
 def drawn(cards: Sequence[Card], *, end: float) -> str:
-    """The cards as HTML. Args: end: distance at the right end of every scale."""
+    """Draw the cards as HTML, with the distance `end` at the right end of every scale."""
     cells = "".join(_card(card, end) for card in cards)
     grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:10px"
     return f'<div style="{grid}">{cells}</div>'
 
 
 def end_of(cards: Sequence[Card]) -> float:
-    """The right end of a scale that holds all of them."""
+    """Return the right end of a scale that holds all of them."""
     return max([SHORTEST, *(max(card.value, card.floor, card.independent or 0) for card in cards)])
 
 
 def legend(*, has_independent: bool) -> str:
-    """What the marks on the scales are, as HTML."""
+    """Draw the legend of the marks on the scales as HTML."""
     marks = [
         dot(COLORS["good"], _("this release")),
         dot(CHANCE, _("by chance alone: another sample of this size"), bar=True),

@@ -1,17 +1,28 @@
-"""The columns of a release: a card each, all figures, and one of them from every source."""
+"""The tab Columns, with a card of each column, all figures, and one column from every source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
+from dpcore.evaluation import CellCounts, CountsOf, DistancesOf
+from dpcore.evaluation.utility.counts import pairs_to_count
+from dpcore.evaluation.utility.range_queries import released_cells
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate import cards, comparing
-from workbench.evaluate.candidates import Candidate
+from dpcore.schema.domain import Clique
+from dpcore.tables.counts import Values
+from workbench import session
+from workbench.evaluate import cards
 from workbench.evaluate.cards import Card
-from workbench.ui import widgets
+from workbench.evaluate.charts import several
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import columns_table
+from workbench.ui import charts, releases, widgets
+from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
@@ -19,33 +30,33 @@ SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
 
 
-def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Every column before and after, and one of them drawn."""
-    worst = found.columns[0]
+def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show every column before and after, and draw one of them."""
+    worst = similarity.columns[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
             column=plain(worst.column), distance=percent(worst.distance)
         )
     )
-    show_cards(cards.of_columns(found), key="cards-columns")
+    show_cards(cards.of_columns(similarity), key="cards-columns")
     with st.expander(_("All figures as a table"), key="all-figures"):
-        st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
+        st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
         st.caption(_("Pairs of figures: the original → the release."))
-    _one(curator, candidate, [each.column for each in found.columns])
+    _one(curator, candidate, [each.column for each in similarity.columns])
 
 
 def counted(curator: Curator, candidate: Candidate) -> None:
-    """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
+    """Show the distances of columns and pairs, which counts alone tell of an original of any size."""
     st.subheader(_("Counts of all rows"))
-    found, left_out = comparing.distances(curator, candidate)
-    columns = [clique for clique in found if len(clique) == 1]
+    shares, left_out = distances(curator, candidate)
+    columns = [clique for clique in shares if len(clique) == 1]
     worst = columns[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst[0]), distance=percent(found[worst])
+            column=plain(worst[0]), distance=percent(shares[worst])
         )
     )
-    st.dataframe(comparing.distances_table(found), hide_index=True, key="counted")
+    st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(
             _("{left_out:,} pairs of columns have too many cells and are left out.").format(left_out=left_out)
@@ -54,7 +65,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
-    """The worst cards, or those that a person looks for."""
+    """Show the worst cards, or those that a person looks for."""
     end, shown = cards.end_of(all_), list(all_)
     if len(all_) > SHOWN:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -69,7 +80,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
 
 
 def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
-    """One column in one chart: original, noisy counts, drawn rows, other releases of it."""
+    """Draw one column from several sources: original, noisy counts, drawn rows, other releases of it."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
@@ -81,13 +92,86 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
         format_func=lambda is_share: _("share of rows") if is_share else _("rows"),
         key="evaluate-unit",
     )
-    sources = comparing.sources(curator, candidate, name)
+    sources = sources_of(curator, candidate, name)
     titles = list(sources)
     chosen = st.multiselect(
         _("In the chart"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
     )
     if chosen:
-        labels = comparing.counts_of(curator, candidate, name).labels[0]
-        drawn = {title: sources[title]() for title in chosen}
-        chart = comparing.column_chart(labels, drawn, column=name, shares=bool(shares))
+        labels = counts_of(curator, candidate, name).labels[0]
+        drawn = {title: sources[title] for title in chosen}
+        chart = column_chart(labels, drawn, column=name, shares=bool(shares))
         widgets.show_chart(chart, key="column")
+
+
+def distances(curator: Curator, candidate: Candidate) -> tuple[dict[Clique, float], int]:
+    """Return the distance of each column and pair, the farthest first, from counts alone.
+
+    Also returns how many pairs are left out, since their tables are too large together.
+    """
+    names = compared_columns(curator, candidate)
+    pairs = pairs_to_count(curator.schema.domain.project(names))
+    cliques = (*((name,) for name in names), *pairs)
+    shares = widgets.once_in_line(
+        curator, ("distances", candidate.key), lambda: DistancesOf(cliques=cliques, other=candidate.table)
+    )
+    ranked = sorted(shares, key=lambda clique: -shares[clique])
+    return {clique: shares[clique] for clique in ranked}, math.comb(len(names), 2) - len(pairs)
+
+
+def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
+    """Return one line per column and pair, in their order."""
+    return pd.DataFrame(
+        {
+            _("columns"): [", ".join(columns) for columns in shares],
+            _("rows that would have to change"): [percent(share) for share in shares.values()],
+        }
+    )
+
+
+def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
+    """Return the declared columns that the candidate has."""
+    return tuple(name for name in curator.schema.domain.names if name in candidate.table.frame)
+
+
+def counts_of(curator: Curator, candidate: Candidate, column: str) -> CellCounts:
+    """Return the rows of each cell of one column, in the original and in the candidate."""
+    cliques = tuple((name,) for name in compared_columns(curator, candidate))
+    counts = session.once(
+        curator, ("columns", candidate.key), lambda: CountsOf(cliques=cliques, other=candidate.table)
+    )
+    return next(each for each in counts if each.columns == (column,))
+
+
+def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str, Values]:
+    """Return the rows of each cell of a column, by the title of what counted them."""
+    counts, release = counts_of(curator, candidate, column), candidate.release
+    assert counts.other is not None
+    own, other = counts.original.astype(float), counts.other.astype(float)
+    sources = {_("original"): own, _("{rows:,} rows of it").format(rows=int(other.sum())): other}
+    for line in releases.earlier(curator):
+        earlier = curator.release(line["request_id"])
+        if any(column in clique for clique in earlier.marginals):
+            is_this = release is not None and earlier.request_id == release.request_id
+            title = _("its noisy counts") if is_this else _("{what}, {when}").format(**line)
+            sources[title] = released_cells(earlier, column)
+    return sources
+
+
+def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool) -> Chart:
+    """Draw one column from several sources; neighboring cells are added up where there are many."""
+    parts = []
+    for title, rows in chosen.items():
+        values = charts.fold_table(rows)
+        total = values.sum()
+        parts.append(
+            pd.DataFrame(
+                {
+                    "cell": charts.fold_labels(labels),
+                    "of": title,
+                    "rows": values / total if shares and total else values,
+                }
+            )
+        )
+    y_title = _("share of rows") if shares else _("rows")
+    return several(pd.concat(parts, ignore_index=True), column=column, y_title=y_title, shares=shares)

@@ -1,34 +1,33 @@
-"""What the evaluation of a release found, as one page to print: internal, and marked so."""
+"""The evaluation of a release as one page to print, marked as internal."""
 
 from __future__ import annotations
 
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate import comparing
-from workbench.evaluate.verdict import Judgement
+from workbench.evaluate.report import Judgement, columns_table, placed, score_words
 from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.language import _
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
-def html(curator: Curator, found: SimilarityReport, judged: Judgement) -> bytes:
-    """The page as a file."""
+def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> bytes:
+    """Return the page as a file."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
-            (_("Worst column"), comparing.score_words(found, measures.ONE_COLUMN)),
-            (_("Questions off by"), comparing.score_words(found, measures.QUERIES)),
-            (_("Impossible pairs"), comparing.score_words(found, measures.IMPOSSIBLE)),
+            (_("Worst column"), score_words(similarity, measures.ONE_COLUMN)),
+            (_("Questions off by"), score_words(similarity, measures.QUERIES)),
+            (_("Impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
         ),
     )
-    places = comparing.placed(found)
+    places = placed(similarity)
     tables = [
         (_("Figures"), figures),
         (
             _("Every column, of the original → of the release"),
-            TextTable.of(comparing.columns_table(curator, found)),
+            TextTable.of(columns_table(curator, similarity)),
         ),
     ]
     if len(places):

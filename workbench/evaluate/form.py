@@ -1,24 +1,51 @@
-"""Which table is judged: the form at the head of the Evaluate page."""
+"""The form at the head of the Evaluate page, which chooses what is judged.
+
+That is a release of the open data set, its anonymized table, or a file made elsewhere.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
+from dpcore.evaluation.records import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.evaluate.candidates import ANONYMIZED, FILE, Candidate, digest, foreign
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
+
+ANONYMIZED, FILE = "anonymized", "file"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate:
+    """A table to judge.
+
+    Attributes:
+        key: changes with its rows.
+        title: what it is, for people.
+        rows: as they are.
+        table: as far as it has cells of the schema.
+        release: where the rows were drawn from; None for other tables.
+        notes: what of it is not compared, and why.
+    """
+
+    key: str
+    title: str
+    rows: pd.DataFrame
+    table: PublicTable
+    release: Release | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(kw_only=True)
 class EvaluateState(session.OfDataSet):
-    """What the Evaluate page keeps.
+    """The state of the Evaluate page.
 
     Attributes:
         drawn: by the field that chose a release, its request id and number of rows, and these rows.
@@ -28,7 +55,7 @@ class EvaluateState(session.OfDataSet):
 
 
 def choose(curator: Curator) -> Candidate | None:
-    """Ask which one; None while there is nothing to judge."""
+    """Ask for the table to judge; None while there is none."""
     made, shown = releases.earlier(curator), session.session().shown
     titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
@@ -53,7 +80,7 @@ def choose(curator: Curator) -> Candidate | None:
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
-    """Ask which one is to be shown beside it; None while nothing is chosen."""
+    """Ask for another table to show next to it; None while none is chosen."""
     titles = _titles(releases.earlier(curator))
     order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
     key = st.selectbox(
@@ -67,12 +94,12 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
-    """What two candidates are called in one chart; never the same."""
+    """Return names of two candidates in one chart, which are never the same."""
     return f"A: {plain(first.title, at_most=80)}", f"B: {plain(second.title, at_most=80)}"
 
 
 def _titles(made: list[dict[str, str]]) -> dict[str, str]:
-    """What can be judged, in words, by key. Args: made: as `releases.earlier` has them."""
+    """Return the titles of all that can be judged, by key. Args: made: as `releases.earlier` has them."""
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
         for line in made
@@ -88,7 +115,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
 def _candidate(
     curator: Curator, key: str, title: str, *, field: str, asks_rows: bool = False
 ) -> Candidate | None:
-    """The chosen one. Args: field: for a file. asks_rows: whether to ask how many rows a release draws."""
+    """Return the chosen one. Args: field: for a file. asks_rows: whether to ask for the rows to draw."""
     if key == FILE:
         frame = widgets.table_uploader(
             _("The synthetic or anonymized table, with the headers of the original"), key=field
@@ -118,9 +145,34 @@ def _candidate(
 
 
 def _drawn(release: Release, rows: int, field: str) -> PublicTable:
-    """Its rows, drawn once as long as it is looked at. Args: field: where it was chosen."""
+    """Draw its rows, once as long as it is looked at. Args: field: where it was chosen."""
     of, drawn = (release.request_id, rows), session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
         with st.spinner(_("Drawing {rows:,} rows").format(rows=rows), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
+
+
+def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Candidate:
+    """Return the candidate of a table that no release of ours drew, as far as it fits the schema."""
+    declared = as_declared(frame, curator.schema)
+    notes = []
+    if declared.left_out:
+        columns = ", ".join(plain(name) for name in declared.left_out)
+        notes.append(
+            _("Not compared, because most values are none of those declared: {columns}.").format(
+                columns=columns
+            )
+        )
+    if declared.rows_left_out:
+        notes.append(
+            _("{share} of the rows have a value that is not declared, and are not compared.").format(
+                share=percent(declared.rows_left_out)
+            )
+        )
+    return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
+
+
+def digest(frame: pd.DataFrame) -> str:
+    """Return a text that changes with the rows, whatever their order."""
+    return f"{pd.util.hash_pandas_object(frame, index=False).sum():x}-{len(frame)}"

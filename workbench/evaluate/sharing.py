@@ -17,22 +17,22 @@ from workbench.ui.wording import percent, plain
 
 
 def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
-    """What can be bought about this release."""
+    """Return the figures that can be bought about this release."""
     names = release.model_columns
-    found: dict[str, PrivateEvaluation] = {
+    figures: dict[str, PrivateEvaluation] = {
         _("distance of single columns"): PrivateMarginalError(release=release, way=1)
     }
     if len(names) > 1:
-        found[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
+        figures[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
                 title = _("accuracy of {column}, learned from the release").format(column=name)
-                found[title] = PrivateAccuracy(release=release, target=name)
-    return found
+                figures[title] = PrivateAccuracy(release=release, target=name)
+    return figures
 
 
 def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str) -> None:
-    """Ask, and pay, once for this request id: a second click, or one in another tab, is the same request."""
+    """Ask and pay once for this request id; a second click, or one in another tab, is the same request."""
     notices = session.session().notices  # the run may be ended by another click before the answer is there
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
@@ -42,17 +42,17 @@ def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_
 
 
 def running(curator: Curator) -> list[str]:
-    """Requests of figures of this data set that are being computed, in any tab."""
+    """Return requests of figures of this data set that are being computed, in any tab."""
     return _requests(curator, "reserved")
 
 
 def reports(curator: Curator) -> list[PrivateReport]:
-    """What was bought so far for this data set, newest first."""
+    """Return the figures that were bought for this data set, newest first."""
     return [curator.report(request_id) for request_id in reversed(_requests(curator, "committed"))]
 
 
 def _requests(curator: Curator, state: State) -> list[str]:
-    """Requests of figures whose last line is of this state, in the order in which they were made."""
+    """Return requests of figures whose last line is of this state, in the order in which they were made."""
     lines = curator.lines()
     ends = {line.request_id: line.state for line in lines}
     return [
@@ -63,13 +63,13 @@ def _requests(curator: Curator, state: State) -> list[str]:
 
 
 def title(report: PrivateReport) -> str:
-    """What was asked, in a few words."""
+    """Describe the question in a few words."""
     about = report.about[0]
     return describe({"kind": report.kind, "target": about, "way": about, "column": about})
 
 
 def words(report: PrivateReport) -> str:
-    """The answer in a sentence."""
+    """Return the answer in a sentence."""
     content = {
         name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
     }

@@ -11,12 +11,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcore.accounting.composition import Rule
-from dpcore.accounting.ledger import Account, Balance, Ledger, Line
-from dpcore.errors import DpcoreError, ParameterError, RequestConflict
+from dpcore.accounting.ledger import Account, Ledger, Line
+from dpcore.curator.on_file import OnFile
+from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
-from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema
 
 
@@ -64,7 +63,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DataSet:
+class DataSet(OnFile):
     """One account with its declaration; it answers what the ledger knows, and holds no rows.
 
     Attributes:
@@ -90,30 +89,6 @@ class DataSet:
         """The protected unit; while the number of rows is still to be found, one row a person."""
         one = {**self.account.unit, "max_rows": 1}
         return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
-
-    @property
-    def rule(self) -> Rule:
-        """The rule by which charges add up."""
-        return self.account.rule
-
-    def balance(self) -> Balance:
-        """Spent, held and left, from the ledger as it is now."""
-        return self.ledger.standing(self.id).balance
-
-    def lines(self) -> tuple[Line, ...]:
-        """Every line of this data set."""
-        return self.ledger.lines(self.id)
-
-    def verify(self) -> None:
-        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
-        self.ledger.verify(self.id)
-
-    def release(self, request_id: str) -> Release:
-        """Return a stored release. Raises: ParameterError where there is none."""
-        text = self.ledger.release(self.id, request_id)
-        if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return Release.from_json(text)
 
 
 def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:

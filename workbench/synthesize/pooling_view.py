@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
-from dpcore.synthesis import pool
+from dpcore.synthesis import Pooled
 from dpcore.synthesis.release.pooling import People
 from workbench import session
 from workbench.ui import file_view
@@ -54,7 +54,7 @@ def show(name: str, release: Release) -> None:
         )
         try:
             others = [file_view.release_in(file) for file in files]
-            pooled = pool([release, *others], people=people)
+            pooled = Pooled(releases=(release, *others), people=people)
             rows = st.number_input(
                 _("Rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
             )

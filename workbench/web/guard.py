@@ -21,6 +21,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from workbench.web import tabs
+from workbench.web.headers import with_headers
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -78,17 +79,14 @@ class Guard:
             tabs.sign_out(_visitor(_secret(headers)))
         needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
 
-        async def send_with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                sent = MutableHeaders(scope=message)
-                if needs_cookie or leaves:
-                    cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
-                    sent.append("set-cookie", cookie)
-                if _is_encrypted(scope, headers):
-                    _make_secure(sent)
-            await send(message)
+        def add_cookie(sent: MutableHeaders) -> None:
+            if needs_cookie or leaves:
+                cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+                sent.append("set-cookie", cookie)
+            if _is_encrypted(scope, headers):
+                _make_secure(sent)
 
-        await self._app(scope, receive, send_with_cookie)
+        await self._app(scope, receive, with_headers(send, add_cookie))
 
     def _refusal(self, headers: Headers, path: str, *, secret: str | None) -> tuple[int, str] | None:
         if not self._is_host(headers.get("host")):

@@ -6,6 +6,7 @@ import base64
 import functools
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
@@ -53,6 +54,17 @@ def _inline_scripts() -> str:
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
+def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
+    """Return a `send` of a middleware that lets `change` edit the headers of the answer."""
+
+    async def send_changed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            change(MutableHeaders(scope=message))
+        await send(message)
+
+    return send_changed
+
+
 class SecurityHeaders:
     """Middleware that adds them; a route that sets one of them itself keeps its own."""
 
@@ -60,15 +72,8 @@ class SecurityHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+        def add(sent: MutableHeaders) -> None:
+            for name, value in headers().items():
+                sent.setdefault(name, value)
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                sent = MutableHeaders(scope=message)
-                for name, value in headers().items():
-                    sent.setdefault(name, value)
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
+        await self._app(scope, receive, with_headers(send, add) if scope["type"] == "http" else send)

@@ -8,6 +8,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from workbench.web.headers import with_headers
+
 _FAILED = "?sign-in=failed"
 _COOKIE = "_streamlit_user="
 _log = logging.getLogger("workbench.web")
@@ -56,16 +58,13 @@ class SignIn:
 def _led_back(send: Send) -> Send:
     """Add to the way back that nobody signed in, unless the answer holds the cookie of a person."""
 
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            person = any(
-                cookie.startswith(_COOKIE) and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
-                for cookie in headers.getlist("set-cookie")
-            )
-            if not person and "location" in headers:
-                _log.warning("sign-in failed: the provider sent nobody")
-                headers["location"] += _FAILED
-        await send(message)
+    def mark(headers: MutableHeaders) -> None:
+        person = any(
+            cookie.startswith(_COOKIE) and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
+            for cookie in headers.getlist("set-cookie")
+        )
+        if not person and "location" in headers:
+            _log.warning("sign-in failed: the provider sent nobody")
+            headers["location"] += _FAILED
 
-    return sent
+    return with_headers(send, mark)

@@ -1,4 +1,4 @@
-"""What somebody could do to the people in a release: attacks with a control, and an audit with canaries."""
+"""Attacks on the people in a release, with a control, and an audit with canaries."""
 
 from dpcore.evaluation.attacks.base import AttackResult
 from dpcore.evaluation.attacks.canaries import CanaryReport, canary_audit

@@ -1,4 +1,4 @@
-"""What every attack is given, and what it must say: its rate never comes without baseline and control."""
+"""The tables and the result of every attack, whose rate never comes without baseline and control."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHUNK = 8_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AttackResult:
-    """How well one attack worked.
+    """The success of one attack.
 
     Attributes:
         attack: its name.
@@ -39,7 +39,7 @@ class AttackResult:
 
     @property
     def risk(self) -> float | None:
-        """(rate - control) / (1 - control): what the release adds, of what others are safe from.
+        """The share that the release adds of what others are safe from: (rate - control) / (1 - control).
 
         Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), equation 2.
         """
@@ -72,7 +72,7 @@ class Scene:
     rng: np.random.Generator
 
     def targets(self, people: Records) -> Records:
-        """Some people to attack, without repetition."""
+        """Return some people to attack, without repetition."""
         return people.take(self.rng.permutation(len(people))[: self.attempts])
 
 
@@ -85,7 +85,7 @@ def nearest(
     count: int = 1,
     not_itself: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """((targets, count) rows of the table that are closest, distance of the closest); ties by chance.
+    """Return the closest rows of a table, (targets, count), and the distance of the closest, (targets,).
 
     Args: not_itself: for each target, the row of the table that it is, which does not count.
     """

@@ -1,4 +1,4 @@
-"""One run with planted people: a lower bound on the epsilon of any recipe, ours or not.
+"""A lower bound on the epsilon of any recipe, ours or not, from one run with planted people.
 
 Each canary is in the table with chance one half. Whoever then guesses from the release which ones are is
 right at most as often as a coin that falls right with chance e^epsilon / (1 + e^epsilon). Source: Steinke,
@@ -7,6 +7,7 @@ Nasr, Jagielski (2023), "Privacy auditing with one (1) training run", theorems 2
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ _SEED = 20_210_417
 
 @dataclass(frozen=True, kw_only=True)
 class CanaryReport:
-    """What one run proves.
+    """The bound that one run proves.
 
     Attributes:
         epsilon: lower bound on the loss; 0 proves nothing.
@@ -69,7 +70,9 @@ def canary_audit(
     Args:
         run: from a table to what would be published; it is called once.
         base: public or invented rows, at least one.
+        schema: of `base`, with the privacy unit.
         canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7, a hundred thousand 1.
+        delta: at which the epsilon holds.
         level: chance that the true epsilon is at least the bound.
         seed: of the canaries, not of the run.
     Raises: ParameterError; errors of `run`.
@@ -99,7 +102,7 @@ def bound(
     level: float = LEVEL,
     rng: np.random.Generator,
 ) -> CanaryReport:
-    """The best bound that the clearest guesses give: high scores say "in", low ones "out".
+    """Return the best bound that the clearest guesses give, where high scores say "in" and low ones "out".
 
     Args: scores: one a canary; only their order matters, ties are decided by chance.
     """
@@ -116,21 +119,17 @@ def bound(
 
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
-    """The largest epsilon, in steps of 0.001 up to 20, that so many right guesses refute at `error`."""
-    low, high = 0, 20_001  # at `low` refuted, at `high` not
-    if chance_of(canaries, guesses, epsilon=0.0, delta=delta) >= error:
-        return 0.0
-    while high - low > 1:
-        middle = (low + high) // 2
-        if chance_of(canaries, guesses, epsilon=middle / 1000, delta=delta) < error:
-            low = middle
-        else:
-            high = middle
-    return low / 1000
+    """Return the largest epsilon, in steps of 0.001 up to 20, that these right guesses refute at `error`."""
+
+    def chance(step: int) -> float:
+        return chance_of(canaries, guesses, epsilon=step / 1000, delta=delta)
+
+    refuted = bisect.bisect_left(range(20_001), error, key=chance)  # chances rise with epsilon
+    return max(0, refuted - 1) / 1000
 
 
 def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> float:
-    """The largest chance of at least so many right guesses under (epsilon, delta). Source: theorem 5.2."""
+    """Return the largest chance of at least as many right guesses under (epsilon, delta)."""
     from scipy import stats
 
     right, made = guesses.successes, guesses.attempts
@@ -155,7 +154,7 @@ def _planted(base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.G
 
 
 def _by_counts(release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema) -> Floats:
-    """Per canary, rows in its cells beyond those of `base`, weighed by how precise they are."""
+    """Return the rows in the cells of each canary beyond those of `base`, weighed by their precision."""
     scores = np.zeros(len(planted))
     for clique, marginal in release.marginals.items():
         cells = [schema.column(name).encode(planted[name]) for name in clique]

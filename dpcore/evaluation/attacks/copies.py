@@ -1,4 +1,4 @@
-"""Is a released row somebody's row? Exact copies, and the distance to the closest record.
+"""Attacks that look for people's rows in a release: exact copies, and the distance to the closest record.
 
 Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of mixed-type synthetic
 data", section 3.2.
@@ -14,7 +14,7 @@ from dpcore.evaluation.records import Records
 
 
 def exact_copies(scene: Scene) -> AttackResult:
-    """Share of released rows that are somebody's whole row.
+    """Count the released rows that are somebody's whole row.
 
     Baseline: rows put together from the original's columns, each in an order of its own.
     """
@@ -30,7 +30,7 @@ def exact_copies(scene: Scene) -> AttackResult:
 
 
 def closest_record(scene: Scene) -> AttackResult:
-    """Share of released rows that are closer to a row of the original than to any row of the control.
+    """Count the released rows that are closer to a row of the original than to any row of the control.
 
     Half of the released rows are asked that, the other half whether they are closer to the control; ties are
     decided by chance. Without a control, the rival is the rest of the release. Baseline: a half. Each half

@@ -1,4 +1,4 @@
-"""All attacks on one release, or on a file made elsewhere: what would somebody learn about the people in it?
+"""All attacks on one release, or on a file made elsewhere.
 
 Attacks only ever falsify. That they find nothing proves nothing; a proof is in the mechanism.
 """
@@ -31,7 +31,7 @@ _SEED = 20_210_417
 
 @dataclass(frozen=True, kw_only=True)
 class Disclosure:
-    """What the attacks did.
+    """The results of all attacks on one table.
 
     Attributes:
         attacks: one entry per attack.
@@ -63,10 +63,14 @@ def disclosure(
     """Attack `release` with what it tells about the people of `original`. Internal: it reads both.
 
     Args:
+        original: people whose rows the release was made from.
+        release: what everybody can see.
+        schema: of both.
         control: people of the same kind who are not in the release. The original is cut to as many rows,
             so that chance has the same part in both. Without it no attack has a verdict.
         secret: the column to infer; None for all in turn.
         attempts: people, or guesses, of each attack; from 10.
+        on_progress: called with the stage and the share done.
     Raises: ParameterError when the tables share fewer than two columns, or `secret` is none of them.
     """
     if attempts < 10:
@@ -110,7 +114,7 @@ def disclosure(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attacks(RowsEvaluation[Disclosure]):
-    """The evaluation that attacks a release, or a file made elsewhere.
+    """The attacks on a release, or on a file made elsewhere.
 
     Attributes:
         release: what everybody can see.
@@ -119,6 +123,7 @@ class Attacks(RowsEvaluation[Disclosure]):
     """
 
     kind = "attacks"
+    counted = True
 
     release: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
@@ -126,7 +131,7 @@ class Attacks(RowsEvaluation[Disclosure]):
     attempts: int = 500
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
-        """The answer."""
+        """Return the results."""
         return disclosure(
             original.frame,
             self.release.frame,
@@ -140,7 +145,7 @@ class Attacks(RowsEvaluation[Disclosure]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOut(RowsEvaluation[Disclosure]):
-    """The evaluation that makes a release again from half of the people, and attacks it.
+    """The attacks on a release that is made again from half of the people.
 
     The other half is the control. Nothing that it makes leaves the report, so it charges nothing.
 
@@ -149,13 +154,14 @@ class HeldOut(RowsEvaluation[Disclosure]):
     """
 
     kind = "attacks with half held out"
+    counted = True
 
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
-        """The answer. Raises: what `make` raises; ParameterError for fewer than 20 people."""
+        """Return the results. Raises: what `make` raises; ParameterError for fewer than 20 people."""
         frame, person = original.frame, schema.unit.id_column
         people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
         count = int(people.max(initial=-1)) + 1

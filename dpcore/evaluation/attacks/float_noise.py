@@ -1,4 +1,4 @@
-"""Why noise is not drawn as a floating-point number: its last bits tell which count it was added to.
+"""An attack on noise that is a floating-point number, whose last bits tell the count that it was added to.
 
 Source: Mironov, On significance of the least significant bits for differential privacy (CCS 2012).
 """
@@ -15,13 +15,13 @@ _STEP = 2.0**-53
 
 
 def textbook_noise(count: float, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """`count` plus Laplace noise of scale 1 as textbooks print it; float64, (draws,). Not private."""
+    """Add Laplace noise of scale 1 to a count as textbooks print it, float64, (draws,). Not private."""
     uniform = rng.random(draws)
     return np.array([count + _laplace(each) for each in uniform])
 
 
 def could_come_from(release: float, count: float) -> bool:
-    """Whether `textbook_noise` can give this very number when it is added to `count`.
+    """Tell whether `textbook_noise` can give this very number when it is added to `count`.
 
     It looks at the uniform numbers around the one that the noise would need: where none of them gives the
     release to the last bit, the count is ruled out with certainty.
@@ -37,11 +37,11 @@ def could_come_from(release: float, count: float) -> bool:
 
 
 def _laplace(uniform: float) -> float:
-    """Inverse of the distribution function."""
+    """Return the inverse of the distribution function."""
     return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
 
 
 def ruled_out(*, count: float, neighbor: float, draws: int, rng: np.random.Generator) -> float:
-    """Share of textbook releases of `count` that cannot be releases of `neighbor`."""
+    """Return the share of textbook releases of `count` that cannot be releases of `neighbor`."""
     releases = textbook_noise(count, draws, rng)
     return sum(not could_come_from(each, neighbor) for each in releases) / draws

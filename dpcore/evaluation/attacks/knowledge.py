@@ -1,4 +1,4 @@
-"""Attackers who know a part of somebody's row: linkability and inference.
+"""Attacks by somebody who knows a part of a person's row: linkability and inference.
 
 Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 """
@@ -19,7 +19,7 @@ NEAR = 0.05
 
 
 def linkability(scene: Scene) -> AttackResult:
-    """Two lists hold different columns of the same people: does the release tell which rows belong together?
+    """Join two lists that hold different columns of the same people, by the release.
 
     It does when a released row is among the five closest to both parts of a person. The parts are every
     second column and the others. Baseline: five and five released rows chosen by chance.
@@ -49,7 +49,7 @@ def linkability(scene: Scene) -> AttackResult:
 
 
 def inference(scene: Scene, secret: str | None = None) -> AttackResult:
-    """Somebody knows all of a person's row but one column, and takes it from the closest released row.
+    """Guess one column of people whose other columns are known, from the closest released row.
 
     Args: secret: that column; None for one of the columns by chance, for each person anew.
 

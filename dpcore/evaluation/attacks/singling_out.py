@@ -1,4 +1,4 @@
-"""Singling out: a question made from the release that one person, and nobody else, answers with yes.
+"""Attacks that single out: questions from the release to which exactly one person says yes.
 
 Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023), section 4.1, for how
 the questions are made.
@@ -23,7 +23,7 @@ _TRIES = 30
 
 @dataclass(frozen=True, kw_only=True)
 class _Condition:
-    """One part of a question: is the value of a column equal to, at least, at most this one, or missing?"""
+    """One condition of a question on the value of a column."""
 
     column: int
     how: str
@@ -42,7 +42,7 @@ Question = tuple[_Condition, ...]
 
 
 def singling_out_by_one(scene: Scene) -> AttackResult:
-    """Questions about one column: a value that the release has once, or its lowest or highest.
+    """Ask for values of one column that the release has once, or for its lowest and highest.
 
     Baseline: a value of one column, compared in a way chosen by chance.
     """
@@ -54,7 +54,7 @@ def singling_out_by_one(scene: Scene) -> AttackResult:
 
 
 def singling_out_by_several(scene: Scene) -> AttackResult:
-    """Questions about three columns of a released row that no other released row fits.
+    """Ask for three columns of a released row that no other released row fits.
 
     Numbers above the median ask for at least as much, others for at most as much. Baseline: three values of
     three columns, chosen and compared by chance.

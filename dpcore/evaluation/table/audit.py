@@ -1,4 +1,4 @@
-"""How re-identifiable a table is as it is: one report for one screen. Internal."""
+"""The risk of re-identification in a table as it is, in one report. Internal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DANKAR = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """What the size of the population says of a sample: estimates, no promise.
+    """Estimates from the size of the population that a sample was drawn from; no promise.
 
     Attributes:
         uniques: share of the ways in which the population appears that are unique; where each person has one
@@ -64,7 +64,7 @@ class Estimates:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditReport:
-    """What an attacker could do with the table.
+    """The risks in a table, by what attackers may know.
 
     Attributes:
         verdict: whether it is anonymous, and why.
@@ -100,7 +100,7 @@ class AuditReport:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audit(Evaluation[Microdata, AuditReport]):
-    """The evaluation that asks how re-identifiable the table is.
+    """The evaluation of the risk of re-identification in a table.
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
@@ -132,7 +132,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
         sensitive: Sequence[str] | None = None,
         **asked: Any,
     ) -> Audit:
-        """The audit of a whole table: every column counts, by the role that it has.
+        """Build the audit of a whole table, in which every column counts by its role.
 
         Args: roles: as proposed. known, sensitive: in place of the columns that were proposed as such. asked:
             further attributes.
@@ -163,13 +163,13 @@ class Audit(Evaluation[Microdata, AuditReport]):
             )
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        """Return the rows; of a table that does not fit, the distinct tuples, where each row is a person."""
         if table.in_memory or schema.unit.id_column is not None or self.attacker is not None:
             return table.rows()
         return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> AuditReport:
-        """The report; of distinct tuples without a search for identifiers, which are in other columns.
+        """Return the report; of distinct tuples without a search for identifiers, which are in other columns.
 
         Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
             table; SchemaError for an unknown column, or when every row is suppressed.
@@ -280,7 +280,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
 def who_is_named(
     roles: Sequence[SuggestedRole], schema: Schema, judged: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Columns that name people, and columns of free text, which may; a number that counts the rows does not.
+    """Return the columns that name people, and those of free text, which may.
 
     Args: judged: columns that are asked about otherwise.
     """
@@ -294,7 +294,7 @@ def who_is_named(
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """(rows,) whether the row says anything in these columns; one that was suppressed has `*` in all of them.
+    """Mark the rows, (rows,), that are not suppressed, with `*` in all of these columns.
 
     Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
     """
@@ -303,7 +303,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 
 def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
-    """`visible_rows`, of columns that are coded already."""
+    """Mark the same rows by columns that are coded already."""
     visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
     if not visible.any():
         raise SchemaError(

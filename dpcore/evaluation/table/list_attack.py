@@ -1,4 +1,4 @@
-"""The linkage attack on an anonymized table, by somebody who knows how its values became coarser."""
+"""The linkage attack on an anonymized table, with a list of people and the hierarchies of its plan."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
 
 
 def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """(leaves + 1, groups) whether a group's label may stand for a leaf; last for a value without a path."""
+    """Mark the labels that may stand for a leaf, (leaves + 1, groups); last for a value without a path."""
     own = [np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)]
     shown = np.array(labels, dtype=object)
     of_leaves = np.logical_or.reduce([level[:, None] == shown[None, :] for level in own])

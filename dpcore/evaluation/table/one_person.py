@@ -1,4 +1,4 @@
-"""What would somebody learn about one person, given what they know: the group it leaves, and its secrets."""
+"""The group of people that agree with what is known of one person, and its sensitive values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What is known of one column: a value, how it begins, or between which numbers it is (both included).
+    """A known fact of one column: a value, its prefix, or two numbers that it is between, both included.
 
     Raises: ParameterError when it says nothing, or several of these at once.
     """
@@ -39,7 +39,7 @@ class Known:
             )
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
-        """(rows,) whether a row agrees with it. Raises: SchemaError for an unknown column."""
+        """Mark the rows that agree with it, (rows,). Raises: SchemaError for an unknown column."""
         leaves = leaves_of(frame, self.column)
         labels: list[str] = leaves.labels.tolist()
         if self.between is not None:
@@ -55,7 +55,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretValue:
-    """One value that a person of the group may have: its chance there, and in the whole table."""
+    """A value that a person of the group may have, with its chance there and in the whole table."""
 
     value: str
     chance: float
@@ -64,7 +64,7 @@ class SecretValue:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonReport:
-    """What is left to guess.
+    """The group of one person, and the chances of its sensitive values.
 
     Attributes:
         people: in the group that agrees with what is known; 0 when nobody does.
@@ -79,7 +79,7 @@ class PersonReport:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePerson(RowsEvaluation[PersonReport]):
-    """The evaluation that asks what somebody who knows `known` of a person learns from the table.
+    """The evaluation of what `known` facts of a person give away.
 
     Each person of the group counts once for each value they have. SEEDS E9.
     """
@@ -94,7 +94,7 @@ class OnePerson(RowsEvaluation[PersonReport]):
         return tuple(each.column for each in self.known)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> PersonReport:
-        """The answer. Raises: ParameterError when nothing is known; SchemaError for an unknown column."""
+        """Return the report. Raises: ParameterError for no known fact; SchemaError for an unknown column."""
         if not self.known:
             raise ParameterError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame
@@ -125,5 +125,5 @@ class OnePerson(RowsEvaluation[PersonReport]):
 
 
 def _held(codes: IntArray, person: IntArray | None, values: int) -> IntArray:
-    """(values,) how many people have each value."""
+    """Count the people that have each value, (values,)."""
     return np.bincount(codes[once_each(codes, person)], minlength=values)

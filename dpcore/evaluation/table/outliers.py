@@ -1,4 +1,4 @@
-"""Rows in thin regions: a preview for the owner of a table, never a step of a release.
+"""Rows in thin regions, as a preview for the owner of a table and never a step of a release.
 
 Whether a row is thin depends on the others, so dropping thin rows before a release would leak. The private
 way to keep one extreme row from ruling a model is to clip values to public bounds.
@@ -24,7 +24,7 @@ NEIGHBORS = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThinRows:
-    """Which rows lie far from their neighbors.
+    """The rows that lie far from their neighbors.
 
     Attributes:
         thin: one per row, in the table's order.
@@ -43,7 +43,7 @@ class ThinRows:
 def thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...], *, times: float = 3.0
 ) -> ThinRows:
-    """Rows whose fifth neighbor is more than `times` the median distance away. Internal.
+    """Mark the rows whose fifth neighbor is more than `times` the median distance away. Internal.
 
     Raises: ParameterError for columns that are no numbers, or a table of fewer than seven rows.
     """
@@ -70,7 +70,7 @@ def thin_rows(
 
 @dataclass(frozen=True, kw_only=True)
 class ThinRowsOf(RowsEvaluation[ThinRows]):
-    """The same question, asked through the curator."""
+    """The evaluation of rows in thin regions."""
 
     kind = "thin rows"
 

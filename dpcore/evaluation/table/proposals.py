@@ -1,10 +1,12 @@
-"""What anonymizing a table would take: proposed roles and hierarchies, the size of a search, the frontier."""
+"""Proposed roles and hierarchies of a table, the size of a search, and the frontier."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +44,13 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
     kind = "proposed roles"
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the first ones: a person confirms what is proposed."""
+        """Return the rows, or the first ones of a table that does not fit: a person confirms the roles."""
         return table.rows() if table.in_memory else table.sample(FIRST)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> tuple[SuggestedRole, ...]:
-        """The proposals, in the order of the table."""
+        """Return the proposals, in the order of the table."""
         return suggest_roles(original.frame)
 
 
@@ -65,7 +67,7 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
         return self.columns
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the values of each column by itself, in proportion."""
+        """Return the rows, or of a table that does not fit the values of each column, in proportion."""
         if table.in_memory:
             return table.rows()
         return _in_proportion([table.tuples([name]) for name in self.columns])
@@ -73,13 +75,13 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> dict[str, Hierarchy]:
-        """One hierarchy per column, with its reason."""
+        """Return one hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeOf(Evaluation[Microdata, Prediction]):
-    """The evaluation that tells how large full-domain search would be, before it runs."""
+    """The evaluation of the size of a full-domain search, before it runs."""
 
     kind = "search size"
 
@@ -90,11 +92,11 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         return self.plan.quasi_identifiers
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the distinct tuples and who holds them."""
+        """Return the rows; of a table that does not fit, the distinct tuples and their owners."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
-        """The size; infinitely many seconds where the columns have too many values together."""
+        """Return the size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
             table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
@@ -108,7 +110,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
-    """The evaluation that answers every k and suppression limit at once, for one plan's other choices.
+    """The evaluation of every k and suppression limit at once, for the other choices of one plan.
 
     Attributes:
         limits: with several of them, one pass over all combinations of levels answers all; with one, each k
@@ -126,13 +128,13 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, what a search needs of them."""
+        """Return the rows; of a table that does not fit, what a search needs of them."""
         return _searchable(table, self.plan, schema)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> tuple[Point, ...]:
-        """The points that are feasible, all with the loss of the same scale.
+        """Return the feasible points, all with the loss of the same scale.
 
         Raises: LimitError when it would take too long; errors of the plan.
         """
@@ -146,23 +148,18 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()
+        models = {k: (KAnonymity(k=k), *others) for k in ks}
         if not plan.method.searches:
-            points = (_local_point(frame, plan, k, others) for k in ks)
-        elif len(self.limits) > 1:
-            whole = Frontier(tuples(Inputs.of(original, plan)), ks, others, on_progress=on_progress)
+            return tuple(_local_points(frame, plan, models))
+        table = tuples(Inputs.of(original, plan))
+        if len(self.limits) > 1:
+            whole = Frontier(table, ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
-        else:
-            table = tuples(Inputs.of(original, plan))
-            points = (
-                _searched_point(table, plan, k, others, limit, on_progress)
-                for k in ks
-                for limit in self.limits
-            )
-        return tuple(point for point in points if point is not None)
+        return tuple(_searched_points(table, plan, models, self.limits, on_progress))
 
 
 def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
-    """As many rows as show the shares of the values of each column; no row is one of the table's."""
+    """Return rows that show the shares of the values of each column; no row is one of the table's."""
     whole = max(PROPORTION, *(len(column.rows) for column in columns))
     frames = []
     for column in columns:
@@ -179,44 +176,41 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
 
 
-def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
-    try:
-        asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
-        found = anonymized(frame, asked).quality
-    except InfeasibleError:
-        return None
-    return Point(
-        k=k,
-        limit=0.0,
-        metric=InformationLoss(),
-        node=(),
-        score=found.loss,
-        suppressed=0,
-        people=0,
-        classes=found.classes,
-    )
+def _local_points(
+    frame: pd.DataFrame, plan: Plan, models: Mapping[int, tuple[PrivacyModel, ...]]
+) -> Iterator[Point]:
+    for k, each in models.items():
+        with contextlib.suppress(InfeasibleError):
+            report = anonymized(frame, dataclasses.replace(plan, models=each)).quality
+            yield Point(
+                k=k,
+                limit=0.0,
+                metric=InformationLoss(),
+                node=(),
+                score=report.loss,
+                suppressed=0,
+                people=0,
+                classes=report.classes,
+            )
 
 
-def _searched_point(
+def _searched_points(
     table: Tuples,
     plan: Plan,
-    k: int,
-    others: tuple[PrivacyModel, ...],
-    limit: float,
+    models: Mapping[int, tuple[PrivacyModel, ...]],
+    limits: Sequence[float],
     on_progress: OnProgress,
-) -> Point | None:
-    models = (KAnonymity(k=k), *others)
-    try:
-        found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
-    except InfeasibleError:
-        return None
-    return Point(k=k, limit=limit, metric=plan.metric, **vars(found))
+) -> Iterator[Point]:
+    for (k, each), limit in itertools.product(models.items(), limits):
+        with contextlib.suppress(InfeasibleError):
+            best = search(table, each, limit=limit, metric=plan.metric, on_progress=on_progress)
+            yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
 
 
 def default_plan(
     roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], *, k: int = 5, limit: float = 0.02
 ) -> Plan:
-    """k-anonymity at least loss, for confirmed roles: the result that needs no reading."""
+    """Return the plan of k-anonymity at least loss for confirmed roles."""
     return Plan(
         roles=dict(roles),  # type: ignore[arg-type]
         hierarchies=dict(hierarchies),

@@ -1,4 +1,4 @@
-"""What is left to fear in the table that a plan makes, for a report that somebody signs. Internal."""
+"""The risk that remains in the table that a plan makes, for a report to sign. Internal."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ResidualRiskReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
-    """The evaluation that looks at the table that a plan makes."""
+    """The evaluation of the risk in the table that a plan makes."""
 
     kind = "residual risk"
 
@@ -76,7 +76,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> ResidualRiskReport:
-        """The figures. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
+        """Return the report. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():
@@ -104,8 +104,10 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
 
 def _in_population(result: Anonymization) -> FloatArray:
-    """(published rows,) 1 / people of the population who would print the same labels; 1 where that is not
-    known: the plan names no population, or its classes are not those of levels."""
+    """Return 1 / people of the population with the same labels, (published rows,).
+
+    It is 1 where that is not known: without a population, or for a method without levels.
+    """
     plan, frame, subset = result.plan, result.inputs.frame, result.inputs.subset
     if subset is None or plan.node is None:
         return np.ones(len(result.hidden))
@@ -116,13 +118,13 @@ def _in_population(result: Anonymization) -> FloatArray:
 
 
 def _levels(risk: FloatArray) -> tuple[float, ...]:
-    """Share of people at each of `LEVELS`."""
+    """Return the share of people at each of `LEVELS`."""
     level = np.argmax(risk[:, None] >= np.array(LEVELS) - 1e-12, axis=1)
     return tuple((np.bincount(level, minlength=len(LEVELS)) / len(risk)).tolist())
 
 
 def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
-    """What the plan counts, among the marked rows."""
+    """Count the units of the plan among the marked rows."""
     if not marked.any():
         return 0
     person = person_of(rows[marked], plan.counted)
@@ -130,7 +132,7 @@ def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
 
 
 def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:
-    """Share of people with a row like nobody else's in the labels, the sensitive and the other columns."""
+    """Return the share of people with a unique row in the labels, the sensitive and the other columns."""
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
     kept = [name for name in kept if name not in plan.dropped]
     if not kept:

@@ -1,4 +1,4 @@
-"""The risk of each row, what each column adds to it, and what weights and households change. Internal."""
+"""The risk of each row, the part of each column in it, and the effect of weights and households. Internal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRisk:
-    """What sampling weights say: estimates, no promise.
+    """Estimates from sampling weights; no promise.
 
     Attributes:
         population: people that the rows stand for, in all.
@@ -46,7 +46,7 @@ class SampledRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class HouseholdRisk:
-    """Households: whoever finds one person has found all.
+    """The risk of households, in which one person who is found gives away all.
 
     Attributes:
         households: how many there are.
@@ -64,7 +64,7 @@ class HouseholdRisk:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowRiskReport:
-    """The figures.
+    """The risk of each row, and of all people together.
 
     Attributes:
         rows: a line for each row, in the order of the table and numbered from 0, without any of its values:
@@ -88,7 +88,7 @@ class RowRiskReport:
 
 @dataclass(frozen=True, kw_only=True)
 class RowRisk(RowsEvaluation[RowRiskReport]):
-    """The evaluation that tells the risk of each row.
+    """The evaluation of the risk of each row.
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
@@ -118,7 +118,7 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
                 )
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> RowRiskReport:
-        """The figures; a group is as large as the people in it.
+        """Return the report, in which a group is as large as its number of people.
 
         Raises: ParameterError without quasi-identifiers or for such a fraction; SchemaError for an unknown
             column, weights that are none, or when every row is suppressed.
@@ -164,12 +164,12 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
 
 
 def _placed(figures: Mapping[str, IntArray | FloatArray], visible: BoolArray) -> pd.DataFrame:
-    """A line for each row, numbered from 0; nothing where the row is suppressed."""
+    """Return a line for each row, numbered from 0, that is empty where the row is suppressed."""
     return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(range(len(visible)))
 
 
 def _population_total(weights: FloatArray, person: IntArray | None) -> float:
-    """The people that all rows together stand for."""
+    """Return the number of people that all rows together stand for."""
     return float(population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0])
 
 

@@ -1,4 +1,4 @@
-"""How many rows of a person count, found privately before anything else is read.
+"""The number of rows of a person that count, found privately before anything else is read.
 
 The number of rows of each person is one value per person. So a person who is added or removed changes one of
 them, however many rows that person has: the sensitivity of the search is one person, and needs no cap.
@@ -60,27 +60,28 @@ class RowsOfPeople(PrivateEvaluation):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """The column that names the person."""
+        """Describe the question by the column that names the person."""
         return Text("Rows of one person that count, found privately, by {column}", column=fields["column"])
 
     def check(self, schema: Schema) -> None:
-        """Raises: ParameterError where no column names the person."""
+        """Refuse a schema without a column that names the person. Raises: ParameterError."""
         if schema.unit.id_column != self.column:
             raise ParameterError(
                 "people are not named by column {column!r}", remedy="name the id column", column=self.column
             )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """{"max_rows": one of `CAPS`}, from a measurer of people."""
+        """Return {"max_rows": one of `CAPS`}, from a measurer of people."""
         return {"max_rows": CAPS[measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))]}
 
 
 def measurer_of_people(column: str, people: Callable[[], Mapping[int, int]], loss: Loss) -> Measurer:
-    """A measurer of one row for each person: how many rows each has, in the cells that end at `CAPS`.
+    """Return a measurer of one row for each person, the number of their rows in the cells that end at `CAPS`.
 
     Args:
         column: that names the person.
         people: reads the number of people by number of rows; called once the loss was taken off. Private.
+        loss: what to spend.
     """
 
     def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
@@ -93,7 +94,7 @@ def measurer_of_people(column: str, people: Callable[[], Mapping[int, int]], los
 
 
 def people_off(loss: PureDP, *, level: float = 0.95) -> float:
-    """By how many people the number that is found is off the quantile at most, with this chance. Public.
+    """Return by how many people the number is off the quantile at most, with this chance. Public.
 
     The exponential mechanism is off by more than scale * ln(candidates / chance of failure) with at most that
     chance (McSherry, Talwar 2007), and permute and flip is never worse (McKenna, Sheldon 2020).
@@ -102,7 +103,7 @@ def people_off(loss: PureDP, *, level: float = 0.95) -> float:
 
 
 def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
-    """The privacy unit of an account; None while its number of rows is still to be found.
+    """Return the privacy unit of an account; None while its number of rows is still to be found.
 
     The first number that was found is the one that holds: the unit of an account never changes.
     """

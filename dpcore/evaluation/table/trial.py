@@ -1,4 +1,4 @@
-"""What anonymizing a table would cost and leave: proposals, the frontier, one plan tried out. Internal."""
+"""One plan tried out: the risk before and after, and what was lost. Internal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side of before and after: of the rows that say something before, and of all rows that leave after.
+    """The risk before, in the rows that say something, or after, in all rows that leave.
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
@@ -51,7 +51,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialReport:
-    """A plan tried out: before, after, and what it lost.
+    """The risk before and after a plan, and what the plan lost.
 
     Attributes:
         plan: with its node filled in.
@@ -67,7 +67,7 @@ class TrialReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(RowsEvaluation[TrialReport]):
-    """The evaluation that tries a plan out, without publishing anything."""
+    """The trial of a plan, without publishing anything."""
 
     kind = "trial"
 
@@ -78,7 +78,7 @@ class Trial(RowsEvaluation[TrialReport]):
         return (self.plan.method.kind, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
-        """Both sides, and what making the table lost.
+        """Return both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
@@ -101,7 +101,7 @@ class Trial(RowsEvaluation[TrialReport]):
 
 
 def after_of(result: Anonymization) -> Side:
-    """The figures of all rows that leave, the suppressed ones among them; at least one does."""
+    """Return the figures of all rows that leave, the suppressed ones among them; at least one does."""
     rows, plan, classes = result.rows, result.plan, result.classes
     side = side_of(rows, plan, classes, result.leaves)
     if plan.suppressed != "blanked" or result.hidden.all():
@@ -110,7 +110,7 @@ def after_of(result: Anonymization) -> Side:
 
 
 def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
-    """The figures of the rows that are kept, in these classes."""
+    """Return the figures of the rows that are kept, in these classes."""
     rows, own = frame[kept], class_index([classes[kept]])
     person = person_of(rows, plan.counted)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]

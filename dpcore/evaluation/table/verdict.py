@@ -1,4 +1,4 @@
-"""Whether a table is anonymous as it is, and the smallest changes after which it would be. Internal.
+"""The verdict on the anonymity of a table, and the smallest changes that would improve it. Internal.
 
 It is not when a column names people, when more than a few people are unique by at most three of the columns
 that others may know, or most people by all of these, or by these and one more. A measured column (fractions,
@@ -89,7 +89,7 @@ class Verdict:
 
 @dataclass(kw_only=True, eq=False)
 class Knowledge:
-    """What attackers know of a table, or may turn out to know, as codes.
+    """The columns that attackers know of a table, or may turn out to know, as codes.
 
     Attributes:
         frame: the rows, or distinct tuples. codes: column -> (rows,) code of the value.
@@ -107,21 +107,21 @@ class Knowledge:
     left: int = field(default=MOST_READ, init=False)
 
     def uniques(self, classes: IntArray) -> float:
-        """Share of people who are alone in a class of theirs."""
+        """Return the share of people who are alone in a class of theirs."""
         return unique_share(classes, self.person, self.counts)
 
     def sizes(self, classes: IntArray) -> IntArray:
-        """(classes,) people of each."""
+        """Count the people of each class, (classes,)."""
         if self.counts is not None:
             return np.bincount(classes, self.counts).astype(np.int64)
         return people_per_class(classes, self.person)
 
     def classes(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> IntArray:
-        """(rows,) class of each row, with other codes for some columns."""
+        """Return the class of each row, (rows,), with other codes for some columns."""
         return class_index([coarser.get(name, self.codes[name]) for name in columns])
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
-        """Share of people who are unique once a column is known too, for each of the others."""
+        """Return the share of people who are unique once a column is known too, for each of the others."""
         known = self.classes(self.known, coarser)
         return {
             name: self.uniques(class_index([known, coarser.get(name, self.codes[name])]))
@@ -129,7 +129,7 @@ class Knowledge:
         }
 
     def without_one(self) -> dict[str, float]:
-        """Share of people who are unique once a known column is not known; none for an only column."""
+        """Return the share of people who are unique once a known column is not; none for an only column."""
         before = [np.zeros(len(self.frame), dtype=np.int64)]
         for name in self.known[:-1]:
             before.append(class_index([before[-1], self.codes[name]]))
@@ -140,7 +140,7 @@ class Knowledge:
         return found
 
     def reveals(self, classes: IntArray) -> bool:
-        """Whether all people of some class share one value of a sensitive column."""
+        """Tell whether all people of some class share one value of a sensitive column."""
         pairs = (
             np.unique(class_index([classes, self.codes[name]]), return_index=True)[1]
             for name in self.sensitive
@@ -148,14 +148,14 @@ class Knowledge:
         return any((np.bincount(classes[first]) == 1).any() for first in pairs)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """The answer where it is not no: yes, where every group has a crowd and gives nothing away."""
+        """Return the answer where it is not no: yes where every group has a crowd and gives nothing away."""
         classes = self.classes(self.known, coarser)
         small = self.sizes(classes).min() < crowd or self.reveals(classes)
         return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
 
 
 def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
-    """Share of people who are alone in a class of theirs.
+    """Return the share of people who are alone in a class of theirs.
 
     Args: rows: how many rows each stands for, where it stands for several, all of different people.
     """
@@ -174,10 +174,12 @@ def verdict_of(
     *,
     crowd: float,
 ) -> Verdict:
-    """The verdict on a table.
+    """Return the verdict on a table.
 
     Args:
-        naming: columns that name people. texts: columns of free text.
+        knowledge: the table as attackers know it.
+        naming: columns that name people.
+        texts: columns of free text.
         sets: of known columns, of each size up to the largest that was looked at.
         more: as `with_one_more` gives it for the table as it is.
         crowd: people below which a group is small.
@@ -210,7 +212,7 @@ def verdict_of(
 
 
 def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: float) -> list[Way]:
-    """Changes of one or two columns after which nothing is broken, the cheapest first.
+    """Return changes of one or two columns after which nothing is broken, the cheapest first.
 
     Args: broken: set of columns -> share of people that may be unique by it.
     """
@@ -237,7 +239,7 @@ def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: 
         return Coarsening(column=name, values=len(hierarchy.values), labels=labels, cost=float(lost))
 
     def least(names: Sequence[str]) -> dict[str, int] | None:
-        """Levels of which none can be lower; None where not even leaving the columns out is enough."""
+        """Return levels of which none can be lower; None where not even leaving the columns out is enough."""
         levels = {name: tree(name)[0].height for name in names}
         if not holds(levels):
             return None

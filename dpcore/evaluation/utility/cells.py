@@ -1,4 +1,4 @@
-"""Cell numbers of an original and a release; of a bootstrap of the original, and of its columns shuffled."""
+"""Cell numbers of an original, a release, a bootstrap of the original, and its columns shuffled."""
 
 from __future__ import annotations
 
@@ -61,8 +61,11 @@ class Cells:
         )
 
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
-        """(rows, features) the cell number of each column, and a feature for each cell of those without an
-        order, for the first `COARSE` of them."""
+        """Return features for a classifier, (rows, features).
+
+        These are the cell number of each column, and of a column without an order one feature for each of its
+        first `COARSE` cells.
+        """
         parts = []
         for codes, size, ordered in zip(self.codes[table], self.sizes, self.ordered, strict=True):
             one_each = codes[:, None] == np.arange(0 if ordered else min(size, COARSE))
@@ -70,23 +73,23 @@ class Cells:
         return np.column_stack(parts)
 
     def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
-        """(rows,) cell numbers; nan where a row has no value."""
+        """Return cell numbers, (rows,); NaN where a row has no value."""
         codes = self.codes[table][column]
         return np.where(codes < self.values[column], codes, np.nan)
 
     def coarse(self, table: str, column: int) -> Codes:
-        """Cell numbers with neighboring cells merged where there are many."""
+        """Return cell numbers, (rows,), with neighboring cells merged where there are many."""
         codes, size = self.codes[table][column], self.sizes[column]
         return codes if not self.ordered[column] or size <= COARSE else codes * COARSE // size
 
     def coarse_counts(self, table: str, first: int, second: int) -> npt.NDArray[np.int64]:
-        """Rows of every pair of coarse cells."""
+        """Count the rows of every pair of coarse cells."""
         shape = self._coarse_size(first), self._coarse_size(second)
         flat = self.coarse(table, first) * shape[1] + self.coarse(table, second)
         return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
 
     def label(self, column: int, coarse: int) -> str:
-        """The text of a coarse cell."""
+        """Return the text of a coarse cell."""
         size = self.sizes[column]
         if not self.ordered[column] or size <= COARSE:
             return self.labels[column][coarse]

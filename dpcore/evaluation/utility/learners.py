@@ -1,4 +1,4 @@
-"""The models that are trained, from scikit-learn, which is imported when the first of them is."""
+"""Models of scikit-learn, which is imported when the first of them is trained."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _FOLDS = 3
 
 
 class Trained(Protocol):
-    """What training gives back."""
+    """A trained model."""
 
     def predict(self, features: Floats) -> Any:
-        """(rows,) classes or numbers."""
+        """Return classes or numbers, (rows,)."""
 
 
 Learner = Callable[[Floats, Any], Trained]
 
 
 class Constant:
-    """Always the same answer: the majority class or the mean."""
+    """A model with one answer for all: the majority class or the mean."""
 
     def __init__(self, answer: float) -> None:
         self.answer = answer
@@ -38,12 +38,15 @@ class Constant:
 
 
 def majority(labels: Codes) -> Constant:
-    """The most frequent class, always."""
+    """Return the model that always answers the most frequent class."""
     return Constant(int(np.bincount(labels).argmax()))
 
 
 def svm(features: Floats, labels: Codes) -> Trained:
-    """RBF kernel; C and gamma by three-fold cross-validation, best macro F1."""
+    """Train a support vector machine with an RBF kernel.
+
+    C and gamma are those of the best macro F1 in a three-fold cross-validation.
+    """
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.svm import SVC
 
@@ -55,28 +58,28 @@ def svm(features: Floats, labels: Codes) -> Trained:
 
 
 def logistic(features: Floats, labels: Codes) -> Trained:
-    """Logistic regression with the usual penalty."""
+    """Train a logistic regression with the usual penalty."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=500).fit(features, labels)  # type: ignore[no-any-return]
 
 
 def trees(features: Floats, labels: Codes) -> Trained:
-    """Gradient-boosted trees on histograms."""
+    """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=60, random_state=_SEED).fit(features, labels)  # type: ignore[no-any-return]
 
 
 def linear(features: Floats, numbers: Floats) -> Trained:
-    """Least squares."""
+    """Train a linear regression by least squares."""
     from sklearn.linear_model import LinearRegression
 
     return LinearRegression().fit(features, numbers)  # type: ignore[no-any-return]
 
 
 def clusters(features: Floats, count: int) -> Trained:
-    """k-means, best of ten starts."""
+    """Find groups by k-means, the best of ten starts."""
     from sklearn.cluster import KMeans
 
     with warnings.catch_warnings():  # fewer distinct rows than clusters
@@ -88,7 +91,7 @@ CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": tr
 
 
 def train(learner: Learner, features: Floats, labels: Codes) -> Trained:
-    """A classifier; one that always gives the same answer where only one class is there to learn from."""
+    """Train a classifier, which gives one answer for all where only one class is there to learn from."""
     if len(np.unique(labels)) < 2:
         return majority(labels)
     with warnings.catch_warnings():  # such as no convergence: the score says how good it is
@@ -97,14 +100,14 @@ def train(learner: Learner, features: Floats, labels: Codes) -> Trained:
 
 
 def f1(truth: Codes, answers: Codes) -> float:
-    """Macro F1 over the classes that occur in either."""
+    """Return the macro F1 over the classes that occur in either."""
     from sklearn.metrics import f1_score
 
     return float(f1_score(truth, answers, average="macro", zero_division=0.0))
 
 
 def nmi(first: Codes, second: Codes) -> float:
-    """Normalized mutual information, 0 to 1."""
+    """Return the normalized mutual information, 0 to 1."""
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(first, second))

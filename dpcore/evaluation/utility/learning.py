@@ -1,4 +1,4 @@
-"""Is a release good enough to learn from? Models trained on one side and tested on the other.
+"""Models that learned from a release and were tested on the original, and the other way round.
 
 Two scenarios, never one alone: 1 trains on the original and tests on the release, where an easier release
 looks better than the original; 2 trains on the release and tests on the original. Every score comes with
@@ -7,7 +7,7 @@ those of the original in the release's place, of the majority, and of a model wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes
 from dpcore.evaluation.utility.learners import (
     CLASSIFIERS,
     SVM_ROWS,
+    Constant,
     Trained,
     clusters,
     linear,
@@ -83,13 +84,16 @@ def learn(
     groups: int = 2,
     on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
-    """Scores of every task in both scenarios.
+    """Return the scores of every task in both scenarios.
 
     Args:
+        splits: at least one.
+        schema: of all tables.
         target: the column to predict. Columns without an order, and of few whole numbers, are classified;
             two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
         tasks: those that do not apply to the target are left out.
         groups: clusters of k-means, which does not see the target.
+        on_progress: called with the task and the share done.
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
     if not splits or set(tasks) - set(TASKS):
@@ -132,14 +136,14 @@ def learn(
 
 
 def applies(task: str, column: Column) -> bool:
-    """Whether a task of `TASKS` can predict a column."""
+    """Tell whether a task of `TASKS` can predict a column."""
     if task == "linear":
         return isinstance(column, IntervalColumn) or column.values_size == 2
     return task == "k-means" or has_classes(column)
 
 
 def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Columns by how likely they are to be predicted: by name, then by few values, the last one first."""
+    """Sort columns, the likeliest to be predicted first: by name, then by few values, the last one first."""
 
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
@@ -152,7 +156,7 @@ def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
 def random_splits(
     original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
 ) -> list[Split]:
-    """`times` random cuts of the original into 80 % and 20 % of the people."""
+    """Cut the original `times` times at random into 80 % and 20 % of the people."""
     people = pd.factorize(original[person])[0] if person else np.arange(len(original))
     count = int(people.max(initial=-1)) + 1
     if count < 10:
@@ -168,7 +172,7 @@ def random_splits(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Efficacy(RowsEvaluation[tuple[Score, ...]]):
-    """The evaluation that learns from a release and from the original.
+    """The evaluation of models that learned from a release and from the original.
 
     The release is made from all rows, those that are tested on as well.
 
@@ -178,6 +182,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     """
 
     kind = "learning"
+    counted = True
 
     release: PublicTable
     target: str
@@ -192,7 +197,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> tuple[Score, ...]:
-        """The scores."""
+        """Return the scores."""
         cuts = random_splits(
             original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
         )
@@ -201,11 +206,11 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Examples:
-    """Features and labels of some rows; rows without a label are left out."""
+    """Features and labels of some rows that have a label, as classes and as numbers where that applies."""
 
     features: Floats
-    classes: Codes | None
-    numbers: Floats | None
+    classes: Codes
+    numbers: Floats
 
     @classmethod
     def of(
@@ -217,9 +222,9 @@ class _Examples:
             )
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
-        codes = classes(frame, schema, target) if has_classes(column) else None
-        values = numbers(frame, schema, target) if applies("linear", column) else None
-        known = ~np.isnan(values) if codes is None and values is not None else np.asarray(codes) >= 0
+        codes = classes(frame, schema, target) if has_classes(column) else np.zeros(0, dtype=np.int64)
+        values = numbers(frame, schema, target) if applies("linear", column) else np.zeros(0)
+        known = codes >= 0 if has_classes(column) else ~np.isnan(values)
         if not known.any():
             raise ParameterError(
                 "column {target!r} has no readable value in one of the tables",
@@ -228,16 +233,16 @@ class _Examples:
             )
         return cls(
             features=matrix(frame, schema, columns)[known],
-            classes=None if codes is None else codes[known],
-            numbers=None if values is None else values[known],
+            classes=codes[known] if len(codes) else codes,
+            numbers=values[known] if len(values) else values,
         )
 
     def shuffled(self, rng: np.random.Generator) -> _Examples:
-        """The same with labels that have nothing to do with the features, nor these with each other."""
+        """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
             features=np.column_stack([rng.permutation(each) for each in self.features.T]),
-            classes=None if self.classes is None else rng.permutation(self.classes),
-            numbers=None if self.numbers is None else rng.permutation(self.numbers),
+            classes=rng.permutation(self.classes),
+            numbers=rng.permutation(self.numbers),
         )
 
 
@@ -249,20 +254,29 @@ def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.rand
     if task == "k-means":
         return _cluster_scores(original, test, release, groups, rng)
     by_number = task == "linear"
-    fit = _fit_numbers if by_number else _fitter(task)
-    fit_noise = fit if task != "svm" else _fitter("logistic")  # a grid on noise takes long and finds nothing
-    constant, measured = (_mean, _number_scores) if by_number else (_majority, _class_scores)
-    of_original, of_release = fit(original), fit(release)
+
+    def fit(features: Floats, labels: _Examples, learner: str = task) -> Trained:
+        if by_number:
+            return linear(features, labels.numbers)
+        most = SVM_ROWS if learner == "svm" else MAX_ROWS
+        return train(CLASSIFIERS[learner], features[:most], labels.classes[:most])
+
+    def fit_noise(part: _Examples) -> Trained:  # without a grid, which takes long there and finds nothing
+        return fit(part.features, part.shuffled(rng), "logistic" if task == "svm" else task)
+
+    constant = Constant(float(original.numbers.mean())) if by_number else majority(original.classes)
+    of_original, of_release = fit(original.features, original), fit(release.features, release)
     answers = [
         (1, "release", of_original, release),
         (1, "original", of_original, test),
-        (1, "majority", constant(original), release),
-        (1, "shuffled", fit_noise(_relabeled(original, rng)), release),
+        (1, "majority", constant, release),
+        (1, "shuffled", fit_noise(original), release),
         (2, "release", of_release, test),
         (2, "original", of_original, test),
-        (2, "majority", constant(original), test),
-        (2, "shuffled", fit_noise(_relabeled(release, rng)), test),
+        (2, "majority", constant, test),
+        (2, "shuffled", fit_noise(release), test),
     ]
+    measured = _number_scores if by_number else _class_scores
     return [
         ((measure, scenario, of), value)
         for scenario, of, model, tested in answers
@@ -270,37 +284,7 @@ def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.rand
     ]
 
 
-def _fitter(task: str) -> Callable[[_Examples], Trained]:
-    most = SVM_ROWS if task == "svm" else MAX_ROWS
-
-    def fit(part: _Examples) -> Trained:
-        assert part.classes is not None
-        return train(CLASSIFIERS[task], part.features[:most], part.classes[:most])
-
-    return fit
-
-
-def _fit_numbers(part: _Examples) -> Trained:
-    return linear(part.features, part.numbers)  # type: ignore[arg-type]
-
-
-def _majority(part: _Examples) -> Trained:
-    assert part.classes is not None
-    return majority(part.classes)
-
-
-def _mean(part: _Examples) -> Trained:
-    assert part.numbers is not None
-    return learners.Constant(float(part.numbers.mean()))
-
-
-def _relabeled(part: _Examples, rng: np.random.Generator) -> _Examples:
-    shuffled = part.shuffled(rng)
-    return _Examples(features=part.features, classes=shuffled.classes, numbers=shuffled.numbers)
-
-
 def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
-    assert tested.classes is not None
     answers = np.asarray(model.predict(tested.features)).astype(np.int64)
     return [
         ("accuracy", float((answers == tested.classes).mean())),
@@ -309,7 +293,6 @@ def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
 
 
 def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
-    assert tested.numbers is not None
     squared = float(((model.predict(tested.features) - tested.numbers) ** 2).mean())
     variance = float(tested.numbers.var())
     return [("mse", squared), ("r2", 1 - squared / variance if variance else 0.0)]
@@ -318,7 +301,7 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 def _cluster_scores(
     original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
 ) -> Found:
-    """Do clusters of one table put the rows of the other where its own clusters do? No row is aligned."""
+    """Compare the clusters of one table with those of the other on the same rows; no row is aligned."""
     own, other, again = (clusters(part.features, groups) for part in (original, release, test))
     of_nothing = clusters(release.shuffled(rng).features, groups)
     of_nothing_either = clusters(original.shuffled(rng).features, groups)

@@ -1,4 +1,4 @@
-"""How far two tables are apart in all their small marginals, beside what sampling alone would do."""
+"""The distances of all small marginals of two tables, with those that sampling alone would bring."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class WayError:
         cliques: how many were compared.
         mean, worst: distances in [0, 1]; 0 is equal, 1 is no cell in common.
         worst_clique: where `worst` was seen.
+        floor: mean distance of a bootstrap of the original, which is what sampling alone brings.
+        independent: mean distance of the original with each column shuffled, without any relation.
     """
 
     way: int
@@ -37,6 +39,8 @@ class WayError:
     mean: float
     worst: float
     worst_clique: Clique
+    floor: float
+    independent: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,16 +50,12 @@ class MarginalError:
     Attributes:
         columns: those that both tables have, in the schema's order.
         ways: one entry per number of columns.
-        floor: the same for a bootstrap of the original against the original: what sampling alone does.
-        independent: the same for the original with each column shuffled: what losing all relations does.
         pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
             where not compared.
     """
 
     columns: tuple[str, ...]
     ways: tuple[WayError, ...]
-    floor: tuple[WayError, ...]
-    independent: tuple[WayError, ...]
     pairs: npt.NDArray[np.float64]
 
 
@@ -67,12 +67,14 @@ def marginal_error(
     max_cliques: int | None = None,
     told: Callable[[float], None] = lambda share: None,
 ) -> MarginalError:
-    """Mean and worst total variation distance over the marginals of `ways` columns.
+    """Return the mean and worst total variation distance over the marginals of `ways` columns.
 
     Reads the original: the result is internal.
 
     Args:
+        original: the rows, with at least one.
         other: a table with some of the schema's columns, with at least one row.
+        schema: of both tables.
         ways: numbers of columns, from 1.
         max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
         told: hears the share of the cliques that are done.
@@ -94,7 +96,7 @@ def marginal_error(
     rng = np.random.default_rng(_SEED)
     tables = _Tables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
-    found, floor, independent = [], [], []
+    errors = []
     compared: dict[int, list[tuple[int, ...]]] = {}
     for way in sorted(set(ways)):
         cliques = list(itertools.combinations(range(len(columns)), way))
@@ -109,20 +111,23 @@ def marginal_error(
         return tables.distances(clique)
 
     for way, cliques in compared.items():
-        distances = np.array([distances_of(clique) for clique in cliques])
-        found.append(_summary(columns, cliques, distances[:, 0]))
-        floor.append(_summary(columns, cliques, distances[:, 1]))
-        independent.append(_summary(columns, cliques, distances[:, 2]))
+        distances, floor, independent = np.array([distances_of(clique) for clique in cliques]).T
+        worst = int(distances.argmax())
+        errors.append(
+            WayError(
+                way=way,
+                cliques=len(cliques),
+                mean=float(distances.mean()),
+                worst=float(distances[worst]),
+                worst_clique=tuple(columns[i] for i in cliques[worst]),
+                floor=float(floor.mean()),
+                independent=float(independent.mean()),
+            )
+        )
         if way <= 2:
-            for clique, distance in zip(cliques, distances[:, 0], strict=True):
+            for clique, distance in zip(cliques, distances, strict=True):
                 pairs[clique[0], clique[-1]] = pairs[clique[-1], clique[0]] = distance
-    return MarginalError(
-        columns=columns,
-        ways=tuple(found),
-        floor=tuple(floor),
-        independent=tuple(independent),
-        pairs=pairs,
-    )
+    return MarginalError(columns=columns, ways=tuple(errors), pairs=pairs)
 
 
 class _Tables:
@@ -157,7 +162,7 @@ class _Tables:
         self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
 
     def distances(self, clique: tuple[int, ...]) -> list[float]:
-        """Total variation distances of the other table, a bootstrap and a shuffle from the original."""
+        """Return the total variation distances of the other table, a bootstrap and a shuffle."""
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:
@@ -176,16 +181,3 @@ class _Tables:
             np.bincount(flat[self._shuffled], minlength=cells),
         )
         return [total_variation(own, each) for each in others]
-
-
-def _summary(
-    columns: tuple[str, ...], cliques: list[tuple[int, ...]], distances: npt.NDArray[np.float64]
-) -> WayError:
-    worst = int(distances.argmax())
-    return WayError(
-        way=len(cliques[0]),
-        cliques=len(cliques),
-        mean=float(distances.mean()),
-        worst=float(distances[worst]),
-        worst_clique=tuple(columns[i] for i in cliques[worst]),
-    )

@@ -11,7 +11,6 @@ class Measure:
 
     Attributes:
         key: short and stable.
-        low, high: what it can be.
         higher_is_better: its direction.
         perfect: what a copy of the original scores.
         independent: what a table of independent columns scores, each with the original's values; None where
@@ -20,59 +19,43 @@ class Measure:
     """
 
     key: str
-    low: float
-    high: float
-    higher_is_better: bool
-    perfect: float
-    independent: float | None
+    higher_is_better: bool = False
+    perfect: float = 0
+    independent: float | None = None
 
 
-ONE_COLUMN = Measure(key="column", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+ONE_COLUMN = Measure(key="column", independent=0)
 """Total variation distance of one column: the share of rows that would have to change."""
 
-WASSERSTEIN = Measure(key="wasserstein", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+WASSERSTEIN = Measure(key="wasserstein", independent=0)
 """How far values would have to move on average, as a share of the declared range."""
 
-QUANTILES = Measure(key="quantiles", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+QUANTILES = Measure(key="quantiles", independent=0)
 """The largest difference of a decile, as a share of the declared range."""
 
-PAIRS = Measure(key="pairs", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+PAIRS = Measure(key="pairs")
 """Mean total variation distance of the pairs of columns."""
 
-TRIPLES = Measure(key="triples", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+TRIPLES = Measure(key="triples")
 """The same of the triples."""
 
-RELATIONS = Measure(key="relations", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+RELATIONS = Measure(key="relations")
 """Mean total variation distance of the pairs, of columns with an order in at most 20 wide cells."""
 
-ASSOCIATION = Measure(key="association", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+ASSOCIATION = Measure(key="association")
 """Mean difference of Cramér's V over the pairs of columns."""
 
-CORRELATION = Measure(key="correlation", low=0, high=2, higher_is_better=False, perfect=0, independent=None)
+CORRELATION = Measure(key="correlation")
 """Mean difference of Pearson's correlation over the pairs of columns with an order."""
 
-QUERIES = Measure(key="queries", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+QUERIES = Measure(key="queries")
 """Mean relative error of random questions about several columns, none counted above 1."""
 
-IMPOSSIBLE = Measure(key="impossible", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+IMPOSSIBLE = Measure(key="impossible")
 """Share of released rows with a pair of values that no row of the original has."""
 
-PROPENSITY = Measure(key="propensity", low=0, high=1, higher_is_better=True, perfect=1, independent=None)
+PROPENSITY = Measure(key="propensity", higher_is_better=True, perfect=1)
 """How little a classifier tells the two tables apart: 1 not at all, 0 always."""
-
-MEASURES = (
-    ONE_COLUMN,
-    WASSERSTEIN,
-    QUANTILES,
-    PAIRS,
-    TRIPLES,
-    RELATIONS,
-    ASSOCIATION,
-    CORRELATION,
-    QUERIES,
-    IMPOSSIBLE,
-    PROPENSITY,
-)
 
 
 @dataclass(frozen=True, kw_only=True)

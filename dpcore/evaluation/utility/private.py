@@ -1,4 +1,4 @@
-"""Evaluations under differential privacy: they are charged, and their answers may be shared.
+"""Evaluations under differential privacy, which are charged and whose answers may be shared.
 
 What a release says is public, so only the comparison with the original costs something.
 """
@@ -38,7 +38,7 @@ _SEED = 20_210_417
 
 @dataclass(frozen=True, kw_only=True)
 class _OfRelease(PrivateEvaluation):
-    """A question about a release, and about no other table: its rows must not depend on people unpaid for."""
+    """A question about a release: rows of another table might depend on people who were not paid for."""
 
     release: Release
 
@@ -67,7 +67,7 @@ class _OfRelease(PrivateEvaluation):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMarginalError(_OfRelease):
-    """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
+    """The mean and worst total variation distance of pairs of columns, or of single ones, with noise.
 
     Of K distances and one number of rows, each has an even share of the loss. The distances are those between
     the original's counts and the release's shares of the noisy number of rows. A person changes each
@@ -88,11 +88,11 @@ class PrivateMarginalError(_OfRelease):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """How many columns at a time."""
+        """Describe the question by its number of columns at a time."""
         return Text("Marginal error, columns at a time: {way}", way=fields["way"])
 
     def check(self, schema: Schema) -> None:
-        """Raises: ParameterError; LimitError for too many cells."""
+        """Refuse what cannot be compared. Raises: ParameterError; LimitError for too many cells."""
         self._check_whole()
         if self.way not in (1, 2):
             raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
@@ -104,7 +104,7 @@ class PrivateMarginalError(_OfRelease):
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """{"mean", "worst", "columns" where the worst is, "half_width" of each distance at 95 %}."""
+        """Return {"mean", "worst", "columns" of the worst, "half_width" of each at 95 %, "compared"}."""
         cliques = self._cliques(schema)
         for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
@@ -139,7 +139,7 @@ class PrivateMarginalError(_OfRelease):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateAccuracy(_OfRelease):
-    """Share of the original's rows with a class that a model predicts which learned from a release.
+    """The share of the original's rows whose class is predicted by a model that learned from a release.
 
     The model is public, a logistic regression. Right answers, wrong ones and rows without a class are counted
     with noise, as a table of three cells.
@@ -155,11 +155,11 @@ class PrivateAccuracy(_OfRelease):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its target."""
+        """Describe the question by its target."""
         return Text("Accuracy of {column}, learned from a release", column=fields["target"])
 
     def check(self, schema: Schema) -> None:
-        """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
+        """Refuse a target that is no class, or a release without columns to learn from."""
         self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
             raise ParameterError(
@@ -177,7 +177,7 @@ class PrivateAccuracy(_OfRelease):
             raise ParameterError("the release has no row with a class", remedy="draw more rows")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """{"accuracy", "low", "high" at 95 %, "majority": what one answer for all brings in the release}."""
+        """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""
         columns = self._columns(schema)
         frame = self._frame
         frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
@@ -186,7 +186,7 @@ class PrivateAccuracy(_OfRelease):
         model = train(logistic, matrix(frame, schema, columns)[known], labels[known])
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
-            """1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
+            """Return 1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
             answers = _answers(model, matrix(rows, schema, columns))
             truth = classes(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
@@ -207,7 +207,7 @@ class PrivateAccuracy(_OfRelease):
 
 
 def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
-    """What the model answers to each row, by that row alone, whichever and how many others there are.
+    """Return the model's answer to each row, by that row alone whatever the others are.
 
     A product of matrices rounds the scores of a row by its place among the others, so that one person more
     could flip the answers to ties of others.
@@ -224,5 +224,5 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
 
 
 def _reach(deviation: float) -> float:
-    """Half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian noise is smaller."""
+    """Return the half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian is smaller."""
     return deviation * math.log(40) / math.sqrt(2)

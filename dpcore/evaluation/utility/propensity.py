@@ -1,4 +1,4 @@
-"""Whether a classifier can tell released rows from original ones. Internal."""
+"""The success of a classifier that tells released rows from original ones. Internal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def propensity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> Scored:
-    """How little boosted trees tell released rows from original ones, by cross-validation.
+    """Measure how little boosted trees tell released rows from original ones, by cross-validation.
 
     1 is not at all, as for another sample of the same people; 0 is always. The area under the curve is turned
     into 2 (1 - area). They see cells, not where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
@@ -63,7 +63,7 @@ def propensity(
 
 @dataclass(frozen=True, kw_only=True)
 class Propensity(RowsEvaluation[Scored]):
-    """The evaluation that asks for `propensity`."""
+    """The evaluation by `propensity`."""
 
     kind = "propensity"
     counted = True
@@ -71,7 +71,7 @@ class Propensity(RowsEvaluation[Scored]):
     release: PublicTable
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Scored:
-        """The answer."""
+        """Return the score."""
         return propensity(original.frame, self.release.frame, schema, on_progress)
 
 

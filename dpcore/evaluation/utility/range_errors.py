@@ -1,4 +1,4 @@
-"""How wrong range queries are: random ranges of growing width, and named ones.
+"""Errors of range queries: of random ranges of growing width, and of named ones.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
 of the width, while the true count grows faster. Beside them is the error of each range asked directly, with
@@ -38,7 +38,7 @@ _SEED = 20_210_417
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorQuantiles:
-    """Of the error in percent of the true count: half of the answers, and 95 % of them, are below."""
+    """The error in percent of the true count that half of the answers, and 95 % of them, are below."""
 
     median: float
     high: float
@@ -117,12 +117,12 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
         return (self.column,)
 
     def read(self, table: Readable, schema: Schema) -> Integers:
-        """The counts of the column, of the rows that count."""
+        """Count the cells of the column, over the rows that count."""
         (counts,) = table.counts([(self.column,)])
         return counts.values
 
     def compute(self, original: Integers, schema: Schema, on_progress: OnProgress = silent) -> RangeErrors:
-        """The answer. Values outside the column's bounds count in its first and last cell.
+        """Return the errors. Values outside the column's bounds count in its first and last cell.
 
         Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.
         """
@@ -164,7 +164,7 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
 
 
 def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
-    """Rows of each interval of the column; missing ones are in none."""
+    """Count the rows of each interval of the column; missing ones are in none."""
     if isinstance(source, Release):
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
@@ -176,12 +176,12 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
 
 
 def _running(cells: Values) -> Values:
-    """Rows before each cell; a range is the difference of two entries."""
+    """Return the rows before each cell; a range is the difference of two entries."""
     return np.concatenate([[0.0], np.cumsum(cells)])
 
 
 def _widths(cells: int) -> list[int]:
-    """1, 2, 5, 10, ... up to the number of cells."""
+    """Return 1, 2, 5, 10, ... up to the number of cells."""
     powers = range(math.ceil(math.log10(cells)) + 1)
     return [step * 10**power for power in powers for step in (1, 2, 5) if step * 10**power <= cells]
 
@@ -192,7 +192,7 @@ def _quantiles(percents: Values) -> ErrorQuantiles:
 
 
 def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
-    """Quantiles of the percent error of one Laplace draw on each of `counts`; computed, not drawn.
+    """Compute quantiles of the percent error of one Laplace draw on each of `counts`.
 
     P(error <= x %) is the mean over the ranges of 1 - exp(-x * count / (100 * scale)).
     """
@@ -207,7 +207,7 @@ def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
 
 
 def _inverse(rising: Callable[[float], float], level: float) -> float:
-    """Where a rising function of [0, inf) reaches `level`."""
+    """Find where a rising function of [0, inf) reaches `level`."""
     high = 1.0
     while rising(high) < level:
         high *= 2

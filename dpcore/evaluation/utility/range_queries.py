@@ -1,4 +1,4 @@
-"""How many rows lie in [low, high): on a table of rows, or on a noisy marginal."""
+"""Numbers of rows in [low, high), from a table of rows or a noisy marginal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ Bound = float | str
 
 
 def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bound, high: Bound) -> float:
-    """Number of rows with low <= value < high.
+    """Return the number of rows with low <= value < high.
 
     Args:
         source: rows, original or synthetic; or a marginal of a release that holds the column; or the
             release, for its best marginal. On noisy counts the answer is a free sum of cells, so `low` and
             `high` must be bounds of cells.
-        low, high: half-open bounds, low at most high; for dates as ISO texts.
+        column: of whole or real numbers, or dates.
+        low: bound that is included; of dates as an ISO text, as `high`.
+        high: bound that is not, at least `low`.
     Returns: rows; exact on a table, noisy on noisy counts.
     Raises: ParameterError for bounds reversed, not finite, or not bounds of cells.
     """
@@ -54,7 +56,7 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
 
 
 def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, int]:
-    """The cells of [low, high): the first, and the one after the last.
+    """Return the first cell of [low, high), and the one after the last.
 
     Args: low, high: of `column.bounds`, or equal to them.
     Raises: ParameterError for bounds that are of the wrong kind, reversed, or not bounds of cells.
@@ -68,12 +70,12 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
 
 
 def percent_error(true: float, answer: float) -> float | None:
-    """|true - answer| / true in percent; None, "undefined", when the true value is 0."""
+    """Return |true - answer| / true in percent; None, "undefined", when the true value is 0."""
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 
 def best_marginal(release: Release, column: str) -> Marginal:
-    """The marginal of a release that says most precisely how many rows a column's cells have."""
+    """Return the marginal of a release that says most precisely how many rows a column's cells have."""
     holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
     if not holders:
         raise ParameterError(
@@ -85,12 +87,12 @@ def best_marginal(release: Release, column: str) -> Marginal:
 
 
 def released_cells(release: Release, column: str) -> Values:
-    """Noisy rows of each cell of one column."""
+    """Return the noisy rows of each cell of one column."""
     return best_marginal(release, column).project((column,)).values
 
 
 def interval_column(schema: Schema, column: str) -> IntervalColumn:
-    """The declaration of a column whose cells are intervals; ParameterError for another."""
+    """Return the declaration of a column whose cells are intervals. Raises: ParameterError for another."""
     return _interval(schema.column(column))
 
 
@@ -101,7 +103,7 @@ def _interval(column: Column) -> IntervalColumn:
 
 
 def no_order(column: str) -> ParameterError:
-    """The error for a range of a column that has none."""
+    """Return the error for a range of a column without an order."""
     return ParameterError(
         "column {column!r} has no order of numbers or dates",
         remedy="choose a column that has one",

@@ -1,4 +1,4 @@
-"""How alike a release and the original are: columns, pairs, triples, random questions."""
+"""The similarity of a release and the original, in columns, pairs, triples and random questions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ColumnSimilarity:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimilarityReport:
-    """Everything that is quick to compute.
+    """All figures of similarity that are quick to compute.
 
     Attributes:
         columns: one entry per column, worst first.
@@ -88,7 +88,7 @@ class SimilarityReport:
     scores: tuple[Scored, ...]
 
     def score(self, measure: measures.Measure) -> Scored | None:
-        """The score of one measure; None where it does not apply."""
+        """Return the score of one measure; None where it does not apply."""
         return next((each for each in self.scores if each.measure == measure), None)
 
 
@@ -123,14 +123,14 @@ def similarity(
             scores.append(_column_score(ordered, key, measure))
     for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
         if way in ways:
-            place = ways.index(way)
+            error = marginals.ways[ways.index(way)]
             scores.append(
                 Scored(
                     measure=measure,
-                    value=marginals.ways[place].mean,
-                    floor=marginals.floor[place].mean,
-                    independent=marginals.independent[place].mean,
-                    worst=marginals.ways[place].worst_clique,
+                    value=error.mean,
+                    floor=error.floor,
+                    independent=error.independent,
+                    worst=error.worst_clique,
                 )
             )
     on_progress("comparing how columns go together", 0.7)
@@ -166,7 +166,7 @@ def similarity(
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(RowsEvaluation[SimilarityReport]):
-    """The evaluation that asks for `similarity`."""
+    """The evaluation by `similarity`."""
 
     kind = "similarity"
     counted = True
@@ -176,7 +176,7 @@ class Similarity(RowsEvaluation[SimilarityReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> SimilarityReport:
-        """The answer."""
+        """Return the report."""
         return similarity(original.frame, self.release.frame, schema, on_progress)
 
 
@@ -233,7 +233,7 @@ def _number_figures(
 def _column_score(
     columns: Sequence[ColumnSimilarity], key: str, measure: measures.Measure, floor: str = ""
 ) -> Scored:
-    """A measure of single columns is that of the worst one: an average would hide it."""
+    """Return the score of the worst column, which an average would hide."""
     worst = max(columns, key=lambda each: float(getattr(each, key)))
     return Scored(
         measure=measure,
@@ -257,7 +257,7 @@ def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: S
 
 
 def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Of every pair of columns, over coarse cells: Cramér's V, and the distance from the original."""
+    """Return Cramér's V of every pair of columns over coarse cells, and its distance from the original."""
     size = len(cells.names)
     association = {table: np.eye(size) for table in cells.codes}
     distance = {table: np.zeros((size, size)) for table in cells.codes}
@@ -271,7 +271,7 @@ def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
 
 
 def _correlations(cells: Cells) -> dict[str, Floats]:
-    """Of every pair of columns with an order, over the rows that have a value in both."""
+    """Return the correlation of every pair of columns with an order, over the rows with a value in both."""
     size = len(cells.names)
     ordered = [place for place in range(size) if cells.ordered[place]]
     tables = {}
@@ -285,7 +285,7 @@ def _correlations(cells: Cells) -> dict[str, Floats]:
 
 
 def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
-    """The pairs, and the share of rows that hold one: of the release, of independent columns."""
+    """Return the pairs, and the share of rows that hold one, of the release and of independent columns."""
     pairs: list[tuple[str, str, str, str, float]] = []
     hit = {table: np.zeros(len(cells.codes[table][0]), dtype=bool) for table in ("release", "shuffled")}
     for i, j in itertools.combinations(range(len(cells.names)), 2):
@@ -304,7 +304,7 @@ def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], .
 
 
 def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
-    """Relative errors of the same random questions in every table.
+    """Return the relative errors of the same random questions in every table.
 
     A question names two or three columns, or the only one; of one with an order a range of its cells, of
     another one up to a third of its values.
@@ -330,7 +330,7 @@ def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
 
 
 def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which rows have one of the values; of a range its ends are enough, and quicker."""
+    """Mark the rows that have one of the values; of a range its ends are enough, and quicker."""
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return (codes >= int(places[0])) & (codes <= int(places[-1]))

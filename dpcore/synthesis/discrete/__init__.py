@@ -1,1 +1,1 @@
-"""Tree and Adaptive: synthetic tables from noisy counts of columns and pairs."""
+"""Synthetic tables from noisy counts of columns and pairs."""

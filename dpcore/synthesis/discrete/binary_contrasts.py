@@ -1,4 +1,4 @@
-"""Pairs measured by what they add: of a column with two cells the difference of the cells, not both.
+"""Contrasts of binary columns, measured in place of both cells.
 
 The table of two binary columns has four numbers, of which three are known from the columns alone. A row adds
 1 to one of the four; it adds 1 or -1 to the difference of differences, (n00 + n11) - (n01 + n10), too. So the
@@ -35,7 +35,7 @@ SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """The columns of a clique that are measured by the difference of their cells; of a triple all or none."""
+    """Return the columns of a clique that are measured by the difference of their cells."""
     if isinstance(loss, PureDP):
         return ()
     signed = tuple(name for name in clique if domain.size(name) == 2)
@@ -43,12 +43,12 @@ def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
 
 
 def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
-    """Cells of a clique, as its noise counts them: a difference in place of two cells halves the variance."""
+    """Return the number of cells of a clique as its noise counts them."""
     return float(domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2))
 
 
 def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -> list[Marginal]:
-    """Noisy tables of the cliques by their parts of `loss`, pairs with binary columns by their differences.
+    """Measure the cliques by their parts of `loss`, binary columns by their differences.
 
     Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes tables of them. Those
     tables rest on each other; what is measured again, or fitted, is put together from the contrasts.
@@ -60,56 +60,58 @@ def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -
         return loss.share(sum((weights[each] for each in cliques), Fraction(0)) / sum(weights.values()))
 
     whole = [clique for clique in parts if not signed[clique]]
-    found = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
-    alike: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
+    measured = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
+    batches: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
-            alike.setdefault((by, weights[clique]), []).append(clique)
-    for (by, _), cliques in alike.items():
+            batches.setdefault((by, weights[clique]), []).append(clique)
+    for (by, _), cliques in batches.items():
         # an engine sums over the cells of `by` as declared: of so few entries it refuses none
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
             some = cliques[first : first + most]
             entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
             sums = view.sums(by, entries, share(some))
-            found += [
+            measured += [
                 _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
                 for i, clique in enumerate(some)
             ]
-    return found
+    return measured
 
 
 def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
-    """Several draws of one clique, or of its same differences, as their mean with the least variance."""
-    held: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
+    """Average the draws of one clique, or of the same differences, with the least variance."""
+    means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for each in measured:
         key = (each.clique, each.signed, each.values.shape)
-        held[key] = _mean(held[key], each) if key in held else each
-    return list(held.values())
+        means[key] = _mean(means[key], each) if key in means else each
+    return list(means.values())
 
 
 def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
-    """The same over groups of cells, with the mean variance of a column's cells.
+    """Return the same over groups of cells, with the mean variance of a column's cells.
 
     Args:
+        grouping: of the cells.
         measured: of one column over its declared cells or over groups, of several over groups.
     """
-    found = []
+    tables = []
     for each in measured:
         if each.values.shape == grouping.coarse.shape(each.clique):
-            found.append(each)
+            tables.append(each)
         elif not each.signed:  # whose two cells are one group: it tells nothing
             values = grouping.merge(each.clique[0], each.values)
             variance = each.variance * each.values.size / values.size
-            found.append(replace(each, values=values, variance=variance))
-    return found
+            tables.append(replace(each, values=values, variance=variance))
+    return tables
 
 
 def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
-    """One table of each clique: contrasts with all that the others tell put in, the rest as measured.
+    """Return one table per clique, with contrasts completed from the other measurements.
 
     Args:
+        domain: of the columns.
         measured: as `pooled`, with the number of rows, the columns and the pairs of triples among them.
     """
     tables = {each.clique: each for each in measured}
@@ -122,7 +124,7 @@ def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
 
 
 def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
-    """One table of each clique, over declared cells where it was measured so, else over groups."""
+    """Return one table per clique, over declared cells where it was measured so, else over groups."""
     whole = [each for each in measured if each.values.shape == grouping.domain.shape(each.clique)]
     tables = completed(grouping.domain, whole)
     if len(whole) == len(measured):
@@ -132,11 +134,11 @@ def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal
     return tables + [each for each in merged if each.clique not in known]
 
 
-def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
-    """How far the estimate of binary columns is off, in rows, beyond what noise explains."""
+def difference_off(contrasts: Sequence[Marginal], estimate: Values) -> float:
+    """Return the error of an estimate of binary columns beyond the noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
-    weights = [1 / max(each.variance, 1e-12) for each in told]
-    sums = [float((each.values * signs).sum()) for each in told]
+    weights = [1 / max(each.variance, 1e-12) for each in contrasts]
+    sums = [float((each.values * signs).sum()) for each in contrasts]
     off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
     return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
 
@@ -158,7 +160,7 @@ def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, vari
 
 
 def _mean(one: Marginal, other: Marginal) -> Marginal:
-    """The inverse-variance mean of two independent draws of the same."""
+    """Return the inverse-variance mean of two independent draws of the same."""
     part = other.variance / max(one.variance + other.variance, 1e-12)
     return replace(
         one,

@@ -1,4 +1,4 @@
-"""Pairs that found no room in the junction tree, measured over coarser cells; rows are swapped towards them.
+"""Pairs outside the junction tree, measured over coarser cells.
 
 The tree answers such a pair as if its columns were independent given the rest. One measurement of few cells,
 runs of neighboring cells that hold about as many rows each, tells how far that is off; inside a coarse cell
@@ -31,7 +31,7 @@ ROWS_PER_DEVIATION = 10.0  # in a coarse cell of a pair, about
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoarsePairs:
-    """What was measured of pairs outside the tree.
+    """Measurements of pairs outside the tree.
 
     Attributes:
         groups: column -> int64 array, the coarse cell of each cell of the model.
@@ -42,9 +42,10 @@ class CoarsePairs:
     tables: tuple[Marginal, ...]
 
     def expected(self, clique: Clique, model: Values) -> Values:
-        """The model's table of a clique, moved to what was measured of it, if anything was.
+        """Return the model's table of a clique, moved to its measurement if there is one.
 
         Args:
+            clique: of two columns or more.
             model: expected rows over the model's cells, axes in the order of the clique.
         """
         for table in self.tables:
@@ -58,7 +59,7 @@ class CoarsePairs:
         return model
 
     def merge(self, clique: Clique, values: Values) -> Values:
-        """A table over the model's cells as one over coarse cells."""
+        """Merge a table over the model's cells into one over coarse cells."""
         for axis, name in enumerate(clique):
             turned = np.moveaxis(values, axis, 0)
             merged = np.zeros((int(self.groups[name].max()) + 1, *turned.shape[1:]))
@@ -67,7 +68,7 @@ class CoarsePairs:
         return values
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "groups": {name: pack(group) for name, group in self.groups.items()},
             "tables": [table.to_dict() for table in self.tables],
@@ -83,14 +84,15 @@ class CoarsePairs:
 
 
 def coarse_cells(rows: float, deviation: float) -> int:
-    """Into how many cells a column is merged at most, so that noise leaves a pair of them readable."""
+    """Return the number of coarse cells per column at which a pair stands out of its noise."""
     return int(np.clip(np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))), FEWEST, MOST))
 
 
 def runs(rows: Values, cells: int) -> Integers:
-    """Neighboring cells together, in runs of about equal rows; a cell of that many rows stays alone.
+    """Merge neighboring cells into runs of about equal rows.
 
     Args:
+        cells: wanted, about.
         rows: expected or noisy rows of each cell, at least 0.
     Returns: int64, numbered from 0 without gaps; as they are where they are few.
     """
@@ -98,17 +100,17 @@ def runs(rows: Values, cells: int) -> Integers:
     if len(rows) <= cells:
         return labels
     most = float(rows.sum()) / cells
-    label, held = -1, np.inf
+    label, total = -1, np.inf
     for cell, count in enumerate(rows):
-        if held + count > most:
-            label, held = label + 1, 0.0
+        if total + count > most:
+            label, total = label + 1, 0.0
         labels[cell] = label
-        held += float(count)
+        total += float(count)
     return labels
 
 
 def _fitted(table: Marginal, model: Values) -> Values:
-    """The noisy table of a pair fitted as the module's text says, with the columns of the model."""
+    """Fit the noisy table of a pair as the module says, with the columns of the model."""
     variance = max(table.variance, 1e-12)
     pull = variance**0.5  # strength * variance
     begun = np.maximum(model, 1e-9)

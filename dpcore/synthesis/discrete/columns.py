@@ -1,4 +1,4 @@
-"""What Tree and Adaptive share: every column measured alone, rare values merged, and the model published."""
+"""The columns measured alone with rare values merged, and the published model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Columns:
-    """What is known of the columns one by one.
+    """Measurements of the single columns.
 
     Attributes:
         grouping: which cells are counted as one.
@@ -59,12 +59,12 @@ class Columns:
 
     @property
     def measurements(self) -> list[Marginal]:
-        """What was measured, over groups."""
+        """Measurements over groups of cells."""
         return over_groups(self.grouping, self.measured)
 
     @property
     def start(self) -> dict[str, Values]:
-        """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
+        """Expected rows of each group under independent columns, above 0."""
         return {
             name: np.maximum(self.grouping.merge(name, single.values), 1.0)
             for single in self.singles
@@ -124,7 +124,7 @@ def measure_columns(
 
 
 def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> list[Marginal]:
-    """Each column, and the number of rows where need be. Costs `loss`.
+    """Measure each column, and the number of rows where it is needed, for `loss`.
 
     The difference of two cells does not tell the number of rows, on which the cells then rest: where most
     columns are measured so, it is measured again. A part that grows with the root of their number
@@ -138,7 +138,7 @@ def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> li
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
-    """What part of the loss the one-way counts get.
+    """Return the part of the loss for one-way counts.
 
     Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
     The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
@@ -151,6 +151,7 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     pairs a column are worth measuring.
 
     Args:
+        clarity: rows of a mean cell over the deviation of its noise.
         signed: part of the columns that are measured so.
     """
     flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
@@ -163,7 +164,7 @@ def _signed_part(domain: Domain, loss: Loss) -> float:
 
 
 def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
-    """Expected counts over groups if columns had nothing to do with each other."""
+    """Return the expected counts over groups under independent columns."""
     total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
     return {
@@ -173,7 +174,7 @@ def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Val
 
 
 def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
-    """The cliques of at most `limit` cells, the smallest first while all tables together fit in memory."""
+    """Return the cliques of at most `limit` cells, the smallest first, as many as fit in memory."""
     small = sorted((clique for clique in cliques if domain.cells(clique) <= limit), key=domain.cells)
     sums = itertools.accumulate(domain.cells(clique) for clique in small)
     return [clique for clique, cells in zip(small, sums, strict=True) if cells <= CANDIDATE_CELLS]
@@ -211,12 +212,15 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
 def expect_columns(
     domain: Domain, constraints: Constraints, loss: Loss, rows: int, table_rows: float = 0
 ) -> tuple[Expected, ...]:
-    """Return the error of one-way counts at the share of the loss that they get.
+    """Return the error of one-way counts at their share of the loss.
 
     That share depends on the noisy number of rows. Without a number of rows from public knowledge it is the
     smallest one, up to 4.5 times too pessimistic for small tables.
 
     Args:
+        domain: of all columns.
+        constraints: facts that every row keeps.
+        loss: of the run.
         rows: that a person may hold.
         table_rows: about how many rows there are; 0 where that is not known.
     """
@@ -249,11 +253,16 @@ def publish(
     joint: Sequence[Marginal],
     losses: tuple[Loss, ...],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """The noisy tables over declared cells, and the model, which also holds those over groups.
+    """Return the noisy tables over declared cells, and the model with those over groups too.
 
     A table that was measured several times is published once.
 
     Args:
+        domain: of all columns, as declared.
+        columns: the measurements of single columns.
+        constraints: facts that every row keeps.
+        graph: the fitted model over groups.
+        joint: measurements of several columns, over groups.
         losses: all that was paid for these measurements, in this release and in earlier ones.
     """
     model = SyntheticModel(

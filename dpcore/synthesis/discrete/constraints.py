@@ -1,4 +1,4 @@
-"""Facts known from outside that every drawn row must keep: impossible combinations, determined columns."""
+"""Public facts that every drawn row keeps, such as impossible combinations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CONSTRAINT_CELLS = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Impossible:
-    """No row has, in every one of these columns, one of these cells: married and under 15.
+    """An impossible combination of cells, such as married and under 15.
 
     Attributes:
         columns: the columns that meet.
@@ -46,7 +46,7 @@ class Impossible:
 
 @dataclass(frozen=True, kw_only=True)
 class Determines:
-    """One column decides another: education decides education-num.
+    """A column that is determined by another, as education-num by education.
 
     The decided column is never measured; it is worked out in every drawn row.
 
@@ -73,13 +73,16 @@ class Determines:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """All that is known from outside about the rows of one domain."""
+    """All public facts about the rows of one domain."""
 
     impossible: tuple[Impossible, ...] = ()
     determines: tuple[Determines, ...] = ()
 
     def check(self, domain: Domain) -> None:
-        """Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for too many cells."""
+        """Refuse facts that do not fit the domain.
+
+        Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for too many cells.
+        """
         for rule in self.impossible:
             domain.clique(rule.columns)
             for name, cells in zip(rule.columns, rule.cells, strict=True):
@@ -122,12 +125,12 @@ class Constraints:
             raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The columns that no other determines: those that are measured."""
+        """Return the columns that no other determines, which are measured."""
         decided = {function.target for function in self.determines}
         return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
-        """One number per cell of the column; cells of one number mean the same to every constraint."""
+        """Return one number per cell, the same for cells that no constraint tells apart."""
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):
@@ -137,7 +140,7 @@ class Constraints:
         return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
 
     def factors(self, domain: Domain, groups: Mapping[str, Integers]) -> list[tuple[Clique, Values]]:
-        """0 where no row may be and 1 elsewhere, one table per rule, over groups of cells of one kind."""
+        """Return one table per rule over groups of cells, 0 where no row may be and 1 elsewhere."""
         tables = []
         for rule in self.impossible:
             table = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
@@ -147,7 +150,7 @@ class Constraints:
         return tables
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "impossible": [rule.to_dict() for rule in self.impossible],
             "determines": [function.to_dict() for function in self.determines],

@@ -1,4 +1,4 @@
-"""A model that grows round by round: what was measured, the tree it needs, and where it still errs."""
+"""The model of Tree and Adaptive while it grows, with its measurements and its junction tree."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from dpcore.synthesis.discrete.workload import (
     expected_error,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
-UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
+UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
@@ -40,7 +40,7 @@ ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, wh
 
 
 class Learner:
-    """The state of Adaptive between rounds; all of it is noisy or public.
+    """The state of a model between rounds, all of it noisy or public.
 
     Attributes:
         joint: what was measured since the columns, over groups, as `pooled`; contrasts not completed.
@@ -57,9 +57,11 @@ class Learner:
         limit: int,
         joint: Sequence[Marginal] = (),
     ) -> None:
-        """Begin with the columns alone, or with what an earlier release measured.
+        """Begin with the columns alone, or with the measurements of an earlier release.
 
         Args:
+            columns: the measurements of single columns.
+            joint: measurements of an earlier release, over groups.
             view: the table over groups.
             factors: 0 where no row may be, 1 elsewhere.
             weights: pairs, and triples if they are wanted -> how much their error counts.
@@ -83,16 +85,18 @@ class Learner:
             self.refit(quick=True)
 
     def measure_tree(self, loss: Loss) -> None:
-        """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
-        room = Room(self._domain, self._limit, self._nodes)
-        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
+        """Spend `loss` on a spanning tree, and narrow the candidates to pairs that close its triangles."""
+        tree = BoundedTree(self._domain, self._limit, self._nodes)
+        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, tree)
         self.joint = pooled([*self.joint, *measured])
-        self._nodes = room.cliques
+        self._nodes = tree.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
-        """Spend `loss` on asking where the model errs, and on measuring what gains most; the last time,
-        keep a part for `measure_beyond` where that gains more."""
+        """Spend `loss` on the errors of the model, and on the measurements that gain most.
+
+        The last time a part is kept for `measure_beyond` where that gains more.
+        """
         if not self._candidates:
             self.measure_columns(loss)
             return
@@ -137,7 +141,7 @@ class Learner:
         return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
 
     def _keep(self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss) -> Loss:
-        """Keep the part of `loss` for pairs outside the tree that gains most by formula; gives the rest."""
+        """Set aside the part of `loss` that gains most on pairs outside the tree, and return the rest."""
         outside = self._outside(errors, loss)
         drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
         if isinstance(loss, PureDP) or not outside or not drawn:
@@ -148,23 +152,23 @@ class Learner:
             return affordable_parts(domain, cliques, errors, weights, loss.share(part), self._view.rows)[0]
 
         errors = {pair: error - SURELY * self._asked * (pair in outside) for pair, error in errors.items()}
-        best, kept = 0.0, loss
+        best, rest = 0.0, loss
         for part in BEYOND_SHARES:
-            found = gain(self._domain, list(parts), 1 - part)
+            total = gain(self._domain, list(parts), 1 - part)
             if part:
                 deviation = self._view.gap_deviation(len(outside), loss.share(part))
                 cells = coarse_cells(self._columns.count.total, deviation)
                 groups = {name: runs(rows, cells) for name, rows in self._columns.start.items()}
-                found += gain(self._view.coarsen(groups).domain, outside, part)
-            if found > best:
-                best, kept = found, loss.share(1 - part)
+                total += gain(self._view.coarsen(groups).domain, outside, part)
+            if total > best:
+                best, rest = total, loss.share(1 - part)
                 self._left = (
                     (loss.share(part), outside, CoarsePairs(groups=groups, tables=())) if part else None
                 )
-        return kept
+        return rest
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
-        """The pairs in no node, but for those of two binary columns, which cost the tree next to no room."""
+        """Return the pairs in no node of the tree, without those of two binary columns."""
         return [
             clique
             for clique in cliques
@@ -179,29 +183,28 @@ class Learner:
         self._take(measure_cliques(self._view, column_parts(self._domain, names, loss), loss))
 
     def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
-        """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
+        """Measure the error of the estimates, and return it with the part of `loss` that it cost.
 
         A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
         the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
         """
-        told = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
-        untold = {pair: table for pair, table in estimates.items() if pair not in told}
+        contrasts = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
+        others = {pair: table for pair, table in estimates.items() if pair not in contrasts}
         errors: dict[Clique, float] = {}
-        telling = TELLING_SHARE * Fraction(len(told), len(estimates))
-        asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
-        if told:
-            for each in measure_cliques(self._view, told, loss.share(telling)):
+        telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
+        asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
+        if contrasts:
+            for each in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
-            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
-        if untold:
-            noisy = self._view.gaps(untold, loss.share(asking))
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
+        if others:
+            noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= believed(noisy, self._explained(untold), self._asked)
+            errors |= believed(noisy, self._explained(others), self._asked)
         return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
-        """Expected distances from estimates that are right but for the noise of their columns, and for rows
-        that fall by chance."""
+        """Return the expected distances from right estimates, by noise of their columns and by chance."""
         noise = self._column_errors()
         return {
             clique: math.hypot(
@@ -211,7 +214,7 @@ class Learner:
         }
 
     def _gain_of_columns(self, errors: Mapping[Clique, float], loss: Loss) -> float:
-        """By how much less pairs would err if `loss` went to columns, whose errors add as squares.
+        """Return the gain for pairs if `loss` went to columns, whose errors add as squares.
 
         0 under pure epsilon, where it was not tried.
         """
@@ -226,7 +229,7 @@ class Learner:
         )
 
     def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
-        """Expected L1 error of each column by noise, in rows, as measured so far, or after `more` too."""
+        """Return the expected L1 error of each column by noise, in rows, now or after spending `more`."""
         known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
         for each in (*self._columns.measurements, *self.joint):
             if len(each.clique) == 1:
@@ -240,10 +243,10 @@ class Learner:
         return {name: each**-0.5 if self._domain.size(name) > 1 else 0.0 for name, each in known.items()}
 
     def _take(self, measured: Sequence[Marginal]) -> None:
-        """Take in new measurements, and what was told before of the pairs that are measured now."""
-        held = {each.clique for each in (*self.joint, *measured)}
-        told = [pair for pair in self._told if pair in held]
-        known = [each for pair in told for each in self._told.pop(pair)]
+        """Add new measurements, with earlier contrasts of the same pairs."""
+        cliques = {each.clique for each in (*self.joint, *measured)}
+        pairs = [pair for pair in self._told if pair in cliques]
+        known = [each for pair in pairs for each in self._told.pop(pair)]
         self.joint = pooled([*self.joint, *measured, *known])
 
     def refit(self, *, quick: bool) -> Fit:
@@ -262,8 +265,10 @@ class Learner:
         return self.fitted
 
     def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
-        """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
-        right; and wanted triples of such pairs that cost no room."""
+        """Narrow the candidates to the cliques that erred most, and wanted triples inside nodes.
+
+        Where cliques are few all are kept, for the model may have spoiled what was right.
+        """
         most = ASKED_AGAIN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
         triples: list[Clique] = [
@@ -289,19 +294,19 @@ class Learner:
 
 
 def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
-    """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    """Return the pairs with a common neighbor along the edges, which enlarge a tree least."""
     near = _near(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 
 
 def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
-    """The triples whose three pairs are among these cliques."""
+    """Return the triples whose three pairs are among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
     near = _near(pairs)
-    found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
     place = {name: at for at, name in enumerate(names)}
     return sorted(
-        (tuple(sorted(each, key=place.__getitem__)) for each in found),
+        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
         key=lambda each: [place[name] for name in each],
     )
 

@@ -1,4 +1,4 @@
-"""What Tree and Adaptive learn: a graphical model over groups of cells, and the way back to cells."""
+"""The model of Tree and Adaptive, a graphical model over groups of cells."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ class SyntheticModel(Model):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws: all of the domain."""
+        """All columns of the domain."""
         return self.domain.names
 
     @cached_property
     def tables(self) -> tuple[Marginal, ...]:
-        """One noisy table of each measured clique, made of all measurements where it is a contrast."""
+        """One noisy table per measured clique, with contrasts completed."""
         return tuple(tables_of(self.grouping, self.measurements))
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The cliques of two columns or more that were measured."""
+        """The measured cliques of two columns or more."""
         return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """`rows` rows of cell numbers, one int64 array a column."""
+        """Draw `rows` rows of cell numbers, one int64 array per column."""
         drawn = self.graph.sample_codes(rows, rng)
         codes = self.grouping.split_codes(self._closer(drawn, rows, rng), rng)
         for function in self.constraints.determines:
@@ -84,7 +84,7 @@ class SyntheticModel(Model):
         return {name: codes[name] for name in self.domain.names}
 
     def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """The drawn rows, groups of cells, with all pairs closer to the model; constraints stay kept."""
+        """Move drawn rows of groups closer to the pairs of the model, within the constraints."""
         coarse = self.grouping.coarse
         joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
         passes = passes_for(rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0)
@@ -92,37 +92,38 @@ class SyntheticModel(Model):
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
         expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
-        held = [each.clique for each in self.measurements if len(each.clique) > 2]  # swaps look at pairs only
-        held += [rule.columns for rule in self.constraints.impossible]
-        return closer(drawn, expected, rng, passes=passes, kept={name for each in held for name in each})
+        # swaps look at pairs only
+        cliques = [each.clique for each in self.measurements if len(each.clique) > 2]
+        cliques += [rule.columns for rule in self.constraints.impossible]
+        return closer(drawn, expected, rng, passes=passes, kept={name for each in cliques for name in each})
 
     def _expected(self, clique: Clique) -> Values:
-        """Expected rows over groups; of a pair outside the tree with what was measured of it."""
+        """Return the expected rows over groups, with the measurement of a pair outside the tree."""
         values = self.graph.marginal(clique)
         return self.beyond.expected(clique, values) if self.beyond else values
 
     def marginal(self, clique: Clique) -> Values:
-        """Expected rows in each cell of the table over any columns, axes in the order given."""
+        """Return the expected rows in each cell of the table over any columns, axes in the order given."""
         clique = self.domain.clique(clique)
         decider = {f.target: f for f in self.constraints.determines if f.target in clique}
-        held = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
-        values = self.grouping.split(held, self._expected(held))
+        measured = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
+        values = self.grouping.split(measured, self._expected(measured))
         if not decider:
             return values
         # Add each held cell into the cell of the clique that it decides.
         places = np.indices(values.shape)
         table = np.zeros(self.domain.shape(clique))
         index = tuple(
-            np.array(decider[n].cells)[places[held.index(decider[n].column)]]
+            np.array(decider[n].cells)[places[measured.index(decider[n].column)]]
             if n in decider
-            else places[held.index(n)]
+            else places[measured.index(n)]
             for n in clique
         )
         np.add.at(table, index, values)
         return table
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """The marginal over a clique with an interval, each cell's with chance `level`, without records.
+        """Return the marginal over a clique, with an interval of each cell at `level`.
 
         The interval is that of all measurements together, see `Evidence`. Inside a merged group they tell the
         group's rows only, so that a cell may hold none or all of them. A model of chosen rows has no
@@ -130,10 +131,10 @@ class SyntheticModel(Model):
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
-        told = self.evidence(clique)
-        if told is not None:
-            answer = Answer.of(values, self._over_cells(told.table()), level)
-            if told.shape == self.domain.shape(clique):
+        measured = self.evidence(clique)
+        if measured is not None:
+            answer = Answer.of(values, self._over_cells(measured.table()), level)
+            if measured.shape == self.domain.shape(clique):
                 return answer
             alone = self._alone(clique)
             return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
@@ -151,7 +152,7 @@ class SyntheticModel(Model):
         )
 
     def evidence(self, clique: Clique) -> Evidence | None:
-        """What all measurements say of a clique: over its declared cells if they do, else over groups.
+        """Return the evidence of all measurements, over declared cells if there is any, else over groups.
 
         Returns: None where no measurement holds the clique.
         """
@@ -160,9 +161,9 @@ class SyntheticModel(Model):
         domain, coarse = self.grouping.domain, self.grouping.coarse
         if domain.shape(clique) != coarse.shape(clique):
             declared = [m for m in self.measurements if m.values.shape == domain.shape(m.clique)]
-            told = evidence(domain, declared, clique)
-            if told is not None:
-                return told
+            estimate = evidence(domain, declared, clique)
+            if estimate is not None:
+                return estimate
         return evidence(coarse, self._over_groups, clique)
 
     @cached_property
@@ -170,7 +171,7 @@ class SyntheticModel(Model):
         return tuple(pooled(over_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
-        """The model of those rows that have these cells: `given({"sex": 1})`. Free post-processing.
+        """Return the model of those rows that have these cells, such as `given({"sex": 1})`, for free.
 
         It is that of the tree: what was measured outside of it, of whole pairs, is not used.
 
@@ -182,10 +183,10 @@ class SyntheticModel(Model):
         for name, chosen in cells.items():
             mask = cell_mask(self.domain, name, chosen).astype(np.float64)
             function = next((f for f in self.constraints.determines if f.target == name), None)
-            held = name if function is None else function.column
+            measured = name if function is None else function.column
             if function is not None:
                 mask = mask[np.array(function.cells)]
-            masks[held] = masks[held] * mask if held in masks else mask
+            masks[measured] = masks[measured] * mask if measured in masks else mask
         weights = {
             name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
         }
@@ -200,7 +201,7 @@ class SyntheticModel(Model):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         return {
             "kind": self.kind,
             **self.domain.to_dict(),
@@ -250,14 +251,14 @@ class SyntheticModel(Model):
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
-        """A table over groups with the rows of its group in each declared cell."""
+        """Return a table over groups with the rows of its group in each declared cell."""
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
         return replace(table, values=table.values[index])
 
     def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
-        """Which cells of the clique are a group by themselves."""
+        """Return a mask of the cells that are a group by themselves."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
         for axis, name in enumerate(clique):
             groups = self.grouping.groups[name]

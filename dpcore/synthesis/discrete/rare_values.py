@@ -1,4 +1,4 @@
-"""Rare values counted as one, and split again when rows are drawn.
+"""Rare values merged for counting, and split again in drawn rows.
 
 A cell whose noisy count does not stand out from its noise makes every table it is in larger and noisier,
 and tells nothing. Such cells are merged before any pair is measured: the merged cell is counted anew, so it
@@ -28,7 +28,7 @@ COMMON = 0.05  # part of all rows; a value that holds it is not rare in a column
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grouping:
-    """Which cells of each column are counted as one.
+    """Groups of cells that are counted as one, column by column.
 
     Attributes:
         domain: of the columns as they were declared.
@@ -49,11 +49,11 @@ class Grouping:
         )
 
     def merge(self, name: str, values: Values) -> Values:
-        """Sums over the groups of one column."""
+        """Sum a column of counts over its groups."""
         return np.bincount(self.groups[name], weights=values).astype(np.float64)
 
     def split(self, clique: Clique, values: Values) -> Values:
-        """A table over groups as a table over cells; each group's rows are spread by the shares."""
+        """Spread the rows of each group over its cells by the shares."""
         for axis, name in enumerate(clique):
             shape = [1] * len(clique)
             shape[axis] = -1
@@ -61,7 +61,7 @@ class Grouping:
         return values
 
     def split_codes(self, codes: Mapping[str, Integers], rng: np.random.Generator) -> dict[str, Integers]:
-        """A cell for each row's group, drawn by the shares."""
+        """Draw a cell for each row's group by the shares."""
         return {name: self._split_column(name, codes[name], rng) for name in self.domain.names}
 
     def _split_column(self, name: str, codes: Integers, rng: np.random.Generator) -> Integers:
@@ -77,16 +77,16 @@ class Grouping:
         return cells
 
     def restricted(self, allowed: Mapping[str, Values]) -> Grouping:
-        """The grouping of rows that have allowed cells only (1, else 0), column by column."""
+        """Return the grouping of rows with allowed cells only, 1 or 0 per cell and column."""
         shares = dict(self.shares)
         for name, mask in allowed.items():
-            kept = shares[name] * mask
-            sums = np.bincount(self.groups[name], weights=kept)[self.groups[name]]
-            shares[name] = np.divide(kept, sums, out=shares[name].copy(), where=sums > 0)
+            allowed_shares = shares[name] * mask
+            sums = np.bincount(self.groups[name], weights=allowed_shares)[self.groups[name]]
+            shares[name] = np.divide(allowed_shares, sums, out=shares[name].copy(), where=sums > 0)
         return Grouping(domain=self.domain, groups=self.groups, shares=shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             **self.domain.to_dict(),
             "groups": {name: pack(group) for name, group in self.groups.items()},
@@ -106,7 +106,7 @@ class Grouping:
 def merge_rare(
     values: Values, deviation: float, *, kinds: Integers | None = None, ordered: bool = False
 ) -> Integers:
-    """Groups of one column: each value that stands out or is common alone, the rare ones together.
+    """Merge the rare values of one column into groups, and leave common ones alone.
 
     In a small table half of the rows may lie in cells that drown in noise. Merged, they would be told apart
     by their first noisy counts alone, whatever is measured later. So what holds COMMON of all rows stays
@@ -135,7 +135,7 @@ def merge_rare(
 
 
 def shares_of(values: Values, groups: Integers) -> Values:
-    """What part of its group's rows each cell gets: the nearest split to the noisy counts `values`."""
+    """Return each cell's part of the rows of its group, nearest to the noisy counts `values`."""
     shares = np.ones(len(values))
     for group in np.flatnonzero(np.bincount(groups) > 1):
         inside = groups == group
@@ -145,7 +145,7 @@ def shares_of(values: Values, groups: Integers) -> Values:
 
 
 def _runs(values: Values, rare: npt.NDArray[np.bool_], kinds: Integers, deviation: float) -> Integers:
-    """First cell of each run: a rare cell joins the run before it until that run stands out."""
+    """Return the first cell of each run, in which rare cells join until the run stands out."""
     labels = np.arange(len(values))
     total, length = 0.0, 0
     for cell in range(len(values)):

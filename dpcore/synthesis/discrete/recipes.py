@@ -1,4 +1,4 @@
-"""Tree and Adaptive: synthetic tables that keep the relations between columns.
+"""Recipes for synthetic tables that keep the relations between columns.
 
 Both measure the number of rows and one-way counts, and merge rare values. Tree then measures the edges of a
 spanning tree of the strongest pairs. Adaptive goes a round at a time: noisy distances between the model and
@@ -65,7 +65,7 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered)
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """Return the error of the one-way counts; that of pairs depends on which are chosen."""
+        """Return the error of the one-way counts, as that of pairs depends on the private choice."""
         return expect_columns(domain, self.constraints, loss, rows, table_rows)
 
     def _learner(
@@ -87,7 +87,7 @@ class TableRecipe(Recipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Tree(TableRecipe):
-    """A synthetic table that keeps the strongest relations between columns: a quick preview.
+    """A quick synthetic table that keeps the strongest relations between columns.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
     """
@@ -113,7 +113,7 @@ class Tree(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name; its columns are those of the view that it gets."""
+        """Return its name, as its columns are those of the view that it gets."""
         return Text("Synthetic table (Tree)")
 
     @classmethod
@@ -173,7 +173,7 @@ class Adaptive(TableRecipe):
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the columns; then choose, measure and fit, a round at a time."""
+        """Measure the columns, then choose, measure and fit a round at a time."""
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
         learner = self._learner(
@@ -195,13 +195,13 @@ class Adaptive(TableRecipe):
             fitted = learner.refit(quick=turn + 1 < rounds)
         beyond = learner.measure_beyond()
         losses = (*self.stands_on, measurer.loss)
-        found, model = publish(
+        marginals, model = publish(
             measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
         )
-        return found, replace(model, beyond=beyond)
+        return marginals, replace(model, beyond=beyond)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`; of an earlier model its digest."""
+        """Return plain data, with `kind` and the digest of an earlier model."""
         earlier = json.dumps(self.earlier.to_dict(), sort_keys=True).encode() if self.earlier else None
         return {
             "kind": self.kind,
@@ -220,12 +220,12 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its name; its columns are those of the view that it gets."""
+        """Return its name, as its columns are those of the view that it gets."""
         return Text("Synthetic table (Adaptive)")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote; None with an earlier model, of which that is a digest only."""
+        """Read what `to_dict` wrote, or return None with an earlier model, written as a digest only."""
         if fields.get("earlier"):
             return None
         return cls(

@@ -36,9 +36,10 @@ ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
 
 
 def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
-    """How many passes there is time and memory for, 0 where so few that rows are better as drawn.
+    """Return the number of passes that time and memory allow, or 0 for too few.
 
     Args:
+        rows: to draw.
         sizes: cells of each column.
         deviation: of the noise of the counts that the model was fitted to, in rows.
     """
@@ -59,9 +60,11 @@ def closer(
     passes: int,
     kept: Collection[str] = (),
 ) -> dict[str, Integers]:
-    """The rows with values moved and swapped inside columns. Post-processing.
+    """Move and swap values inside columns towards the expected pairs.
 
     Args:
+        rng: of the post-processing.
+        passes: at most.
         codes: int64, one array a column, all of one length.
         expected: pair -> rows of each cell, at least 0, as many in all as there are rows.
         kept: columns whose values stay where they are.
@@ -88,7 +91,7 @@ def closer(
 
 
 def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None:
-    """Move as few rows of a column as leave each cell with its expected rows, rounded by chance, in place."""
+    """Move as few rows of a column as give each cell its expected rows, rounded by chance."""
     reached = np.cumsum(expected) + rng.random()
     goal = np.diff(np.floor(reached).astype(np.int64), prepend=0)
     rows = np.bincount(column, minlength=len(goal))
@@ -102,7 +105,7 @@ def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None
 
 
 class _State:
-    """Rows, and how many there are too many of in each cell of each pair, in both orders of its columns."""
+    """Rows with the excess in each cell of each pair, in both orders of its columns."""
 
     def __init__(self, codes: dict[str, Integers], expected: Mapping[tuple[str, str], Values]) -> None:
         self.codes = codes
@@ -119,7 +122,7 @@ class _State:
                 self.weights[pair] = np.ascontiguousarray(1 / (goal + 1))
 
     def off(self) -> float:
-        """F of the module's text."""
+        """Return the objective F of the module."""
         return sum(float((self.weights[pair] * self.excess[pair] ** 2).sum()) for pair in self.pairs)
 
     def swap(self, name: str, chance: float, rng: np.random.Generator) -> None:
@@ -138,8 +141,8 @@ class _State:
             a, b = here * excess.shape[1], there * excess.shape[1]
             c, d = self.codes[other][one], self.codes[other][two]
             change += np.where(c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d])
-        made = rng.random(len(one)) < -chance * change
-        one, two, here, there = one[made], two[made], here[made], there[made]
+        swapped = rng.random(len(one)) < -chance * change
+        one, two, here, there = one[swapped], two[swapped], here[swapped], there[swapped]
         column[one], column[two] = there, here
         for other in self.near[name]:
             excess = self.excess[name, other]

@@ -14,48 +14,51 @@ from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.workload import LEFT_NOISE, even_split, expected_error
-from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
 def tree_pairs(
-    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, room: Room
+    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, tree: BoundedTree
 ) -> tuple[Marginal, ...]:
-    """Choose a spanning tree and measure its edges that find room. Costs `loss`, all of it.
+    """Choose a spanning tree and measure the edges within the limit, for all of `loss`.
 
     A pair that is large for what it tells is held back: what the fit will leave of its noise is taken off
     its distance.
 
     Args:
+        measurer: of the table over groups.
+        loss: spent whole.
         estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
             columns alone.
-        room: the junction tree as it is, which takes in the edges; only constraints can fill it.
+        tree: the junction tree as it is, which takes in the edges; only constraints can fill it.
     """
-    domain = room.domain
+    domain = tree.domain
     if not estimates:
         return measurer.measure([(name,) for name in domain.names], loss)
     spend = loss.share(1 - SELECTION_SHARE)
-    edges = len({name for pair in estimates for name in pair}) - 1
+    count = len({name for pair in estimates for name in pair}) - 1
     penalties = {
-        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, edges)), measurer.rows)
+        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows)
         for pair in estimates
     }
-    found = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
-    chosen = [edge for edge in found if room.add(edge)] or [(name,) for name in domain.names]
-    return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
+    edges = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    cliques = [edge for edge in edges if tree.add(edge)] or [(name,) for name in domain.names]
+    return measurer.measure(cliques, spend, even_split(domain, cliques, spend))
 
 
 def spanning_tree(
     measurer: Measurer, estimates: Mapping[Clique, Values], penalties: Mapping[Clique, float], loss: Loss
 ) -> list[Clique]:
-    """Pairs that join all columns: those with the largest noisy distance from their estimates.
+    """Choose pairs that join all columns, by the largest noisy distance from their estimates.
 
     Gaussian noise: all distances in one release, then the maximum spanning tree, which is free. Laplace
     noise on so many distances would cost more than the d - 1 private choices that Prim's algorithm needs.
 
     Args:
+        measurer: of the table over groups.
         estimates: pairs -> their estimates.
         penalties: pairs -> rows taken off the distance.
         loss: spent whole when the pairs join all columns.

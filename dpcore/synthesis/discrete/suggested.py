@@ -28,29 +28,29 @@ _ADULT_AGE = 15
 
 @dataclass(frozen=True, kw_only=True)
 class SuggestedFact:
-    """A fact, and why it is proposed; it reads no rows."""
+    """A proposed fact with its reason."""
 
     fact: Impossible | Determines
     reason: str
 
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
-    """What public knowledge says about columns of these names and categories. Free; a person confirms it."""
-    found = []
+    """Propose facts from the names and categories of columns, for a person to confirm."""
+    facts = []
     named = {column.name: _plain(column.name) for column in schema.columns}
     for column in schema.columns:
         for other in schema.columns:
             if named[other.name] in (f"{named[column.name]} num", f"{named[column.name]}al num"):
-                found += _numbered(column, other)
+                facts += _numbered(column, other)
             if named[column.name] == "relationship" and named[other.name] in ("sex", "gender"):
-                found += _spouses(column, other)
+                facts += _spouses(column, other)
             if re.search(r"\bage\b", named[column.name]) and named[other.name].startswith("marital"):
-                found += _children(column, other)
-    return tuple(found)
+                facts += _children(column, other)
+    return tuple(facts)
 
 
 def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
-    """Levels of education and their numbers."""
+    """Return the fact that numbers levels of education."""
     labels = [_plain(label) for label in _values(column)]
     numbers = _values(target)
     if not labels or not all(label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels):
@@ -64,14 +64,14 @@ def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
 
 
 def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
-    found = []
+    facts = []
     for spouse, others in _SPOUSES.items():
         first = _cells(relationship, (spouse,))
         second = _cells(sex, others)
         if first and second:
             fact = Impossible(columns=(relationship.name, sex.name), cells=(first, second))
-            found.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
-    return found
+            facts.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
+    return facts
 
 
 def _children(age: Column, marital: Column) -> list[SuggestedFact]:
@@ -95,7 +95,7 @@ def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _values(column: Column) -> list[str]:
-    """Labels of the cells without missing."""
+    """Return the labels of the cells but that of missing values."""
     return list(column.labels[: column.values_size])
 
 

@@ -1,4 +1,4 @@
-"""Which cliques are wanted right, and which of them to measure for a given loss.
+"""The wanted cliques, and the choice of those to measure for a given loss.
 
 Measuring clique c with s cells at loss a_c leaves an expected L1 error of s * u * a_c^(-h) in place of its
 present error e_c, where for Gaussian noise (loss rho) h = 1/2 and u = m / sqrt(pi), and for Laplace noise
@@ -11,7 +11,7 @@ of binary columns four together instead of their six pairs. Under Gaussian noise
 columns are binary, and there differences (`contrasts`) gain more.
 
 Source: the optimal split is the known one of weighted marginals; the greedy choice is that of SWIFT
-(Google dpsynth, 2026). Ours counts room by the junction tree itself.
+(Google dpsynth, 2026). Ours counts cells by the junction tree itself.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
-from dpcore.synthesis.graph.junction_tree import Room, clique_of, mask_of
+from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 
 LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
-"""Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
+"""Cliques enter the tree in the order of error / cells^power; the best of these is taken."""
 FEW = 500
-"""So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
-TRIED = 6  # cliques a column that are tried for room, at most, where they are more
+"""Up to this number all cliques are tried in the tree, and all measured again; of more, the worst ones."""
+TRIED = 6  # cliques per column that are tried in the tree, at most, where they are more
 
 
 def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """All cliques of `degree` of the columns with weight 1, and those of `weights` with their own.
+    """Return all cliques of `degree` columns with weight 1, and those of `weights` with their own.
 
     Returns: clique, its columns in the order of `names` -> weight.
     Raises: ParameterError for a clique that is no pair or triple of them, or a weight not above 0.
@@ -65,8 +65,10 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
 
 
 def measurable(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
-    """The wanted triples with their weights, and every pair inside a wanted clique with what it means to
-    all of them; pairs and triples have weight 1 in the mean."""
+    """Return the weights of the wanted triples, and of every pair inside a wanted clique.
+
+    A pair has the sum of the weights of the cliques around it; pairs and triples have mean weight 1 each.
+    """
     pairs: dict[Clique, float] = {}
     for clique, weight in wanted.items():
         for pair in itertools.combinations(clique, 2):
@@ -81,19 +83,19 @@ def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:
-    """Expected L1 norm of the noise of a table of so many cells measured at this loss, in rows."""
+    """Return the expected L1 norm of the noise of a table of `cells` cells at this loss, in rows."""
     if isinstance(loss, PureDP):
         return cells * rows / float(loss.amount)
     return cells * rows / math.sqrt(math.pi * float(loss.amount))
 
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
-    """Parts of a loss for cliques that matter alike: the split with the least expected error in all."""
+    """Split a loss over equally important cliques with the least expected error in all."""
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
 def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Clique, float]:
-    """Parts of a loss for columns alone, each as `measure_cliques` measures it: least expected error in all.
+    """Split a loss over single columns with the least expected error in all.
 
     Every column is in equally many pairs, so that they matter alike; a large one has more cells to err in.
     """
@@ -104,21 +106,22 @@ def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Cliqu
 def believed(
     errors: Mapping[Clique, float], explained: Mapping[Clique, float], deviation: float
 ) -> dict[Clique, float]:
-    """The noisy errors, drawn to what explains each and one mean beyond it, as far as noise set them apart.
+    """Shrink the noisy errors towards their explained size and one common mean.
 
     The largest of many noisy errors are large by chance, and would be measured for nothing.
 
     Args:
+        errors: clique -> noisy L1 error, in rows.
         explained: clique -> its error where the model is right, but for the noise of its columns and chance.
         deviation: of the noise of each error.
     Source: James and Stein (1961), towards the mean as Efron and Morris (1973).
     """
-    beyond = {clique: error - explained[clique] for clique, error in errors.items()}
-    mean = statistics.fmean(beyond.values())
-    spread = sum((each - mean) ** 2 for each in beyond.values())
-    noise = max(0, len(beyond) - 3) * deviation**2
+    excess = {clique: error - explained[clique] for clique, error in errors.items()}
+    mean = statistics.fmean(excess.values())
+    spread = sum((each - mean) ** 2 for each in excess.values())
+    noise = max(0, len(excess) - 3) * deviation**2
     part = max(0.0, 1 - noise / spread) if spread > 0 else 1.0
-    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in beyond.items()}
+    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in excess.items()}
 
 
 def choose(
@@ -132,12 +135,15 @@ def choose(
     nodes: Sequence[Clique] = (),
     otherwise: float = 0.0,
 ) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
-    """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
+    """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
 
     All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
-    of the loss is not tried for room.
+    of the loss is not tried in the tree.
 
     Args:
+        domain: of the groups.
+        loss: for all measurements together.
+        rows: that a person may hold.
         errors: clique -> present L1 error, in rows, noisy.
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
@@ -147,7 +153,7 @@ def choose(
         a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
-    kept = Room(domain, limit, nodes)
+    tree = BoundedTree(domain, limit, nodes)
     most = otherwise
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
@@ -156,28 +162,27 @@ def choose(
             clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
             for clique in worth
         }
-        room = Room(domain, limit, nodes)
+        larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
         order = order[: max(FEW, TRIED * len(domain.names))]
         gain, parts = affordable_parts(
-            domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
+            domain, [clique for clique in order if larger.add(clique)], errors, weights, loss, rows
         )
         if gain > most:
-            room.keep([*nodes, *parts])
-            most, best, kept = gain, parts, room
+            larger.keep([*nodes, *parts])
+            most, best, tree = gain, parts, larger
     if not best:
         return best, tuple(nodes)
     if isinstance(loss, PureDP):
-        best = join(domain, best, weights, kept, _power(loss))
-        kept.keep([*nodes, *best])
-    return best, kept.cliques
+        best = join(domain, best, weights, tree, _power(loss))
+        tree.keep([*nodes, *best])
+    return best, tree.cliques
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, power: float
+    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], tree: BoundedTree, power: float
 ) -> dict[Clique, float]:
-    """The chosen cliques put together into larger tables wherever one of them tells all it holds better than
-    several do for the same loss; with their parts of the loss, which add up to 1.
+    """Join the chosen cliques into larger tables that err less for the same loss, with parts of it.
 
     A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead of s, but the loss is
     divided among fewer tables. The expected error in all is (sum W^(1 / power))^power, where W is the
@@ -208,7 +213,7 @@ def join(
         put(clique, weight)
     while waiting:
         _, union, i, j = heapq.heappop(waiting)
-        if not (i in tables and j in tables and saved(union) > 0 and room.add(clique_of(domain, union))):
+        if not (i in tables and j in tables and saved(union) > 0 and tree.add(clique_of(domain, union))):
             continue
         put(union, sum(tables.pop(table) for table in inside(union)))
     costs = {clique_of(domain, table): cost(table, held) for table, held in tables.items()}
@@ -223,23 +228,23 @@ def affordable_parts(
     loss: Loss,
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
-    """The gain of measuring the best of the candidates, and their parts of the loss."""
+    """Return the gain of measuring the best candidates, and their parts of the loss."""
     power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
     z = {
         clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power) for clique in candidates
     }
-    chosen: list[Clique] = []
+    cliques: list[Clique] = []
     gain = removed = spread = 0.0
     for clique in sorted(z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True):
         now = removed + weights[clique] * errors[clique] - unit * (spread + z[clique]) ** power
         if now < gain:
             break
         removed, spread, gain = removed + weights[clique] * errors[clique], spread + z[clique], now
-        chosen.append(clique)
-    return gain, {clique: z[clique] / spread for clique in chosen}
+        cliques.append(clique)
+    return gain, {clique: z[clique] / spread for clique in cliques}
 
 
 def _power(loss: Loss) -> float:
-    """1 + h of the module's text."""
+    """Return 1 + h of the module."""
     return 2.0 if isinstance(loss, PureDP) else 1.5

@@ -1,1 +1,1 @@
-"""Gaussian: a table for learning, from noisy sums by class."""
+"""A table for learning from noisy sums by class."""

@@ -1,4 +1,4 @@
-"""Class means from noisy sums: what is to be believed of them, given the law of the noise. Post-processing.
+"""Posterior class means from noisy sums, given the law of the noise.
 
 Of each feature, class means lie around a common center, of which nothing is known, at distances with the
 density exp(-|d| / SPREAD) / (2 SPREAD). The posterior mean of each follows by adding up over a grid. It draws
@@ -24,7 +24,7 @@ REACH = 6.0
 
 
 def class_means(sums: Values, sizes: Values, deviation: float, density: Density) -> Values:
-    """Posterior means of the features of each class, in [-1, 1].
+    """Return the posterior means of the features of each class, in [-1, 1].
 
     Args:
         sums: (classes, features), noisy sums, in rows.
@@ -34,16 +34,16 @@ def class_means(sums: Values, sizes: Values, deviation: float, density: Density)
     """
     centers, steps = np.linspace(-1.0, 1.0, CENTERS), np.linspace(0.0, 1.0, POINTS)
     reach = REACH * deviation / sizes
-    found = np.empty_like(sums)
+    means = np.empty_like(sums)
     for feature, column in enumerate(sums.T):
         middle = np.clip(column / sizes, -1.0, 1.0)
         low, high = np.maximum(middle - reach, -1.0), np.minimum(middle + reach, 1.0)
         points = low[:, None] + (high - low)[:, None] * steps
-        likely = density(column[:, None] - sizes[:, None] * points)
-        likely = likely / np.maximum(likely.max(axis=1, keepdims=True), 1e-300) + 1e-30
-        joint = likely[:, :, None] * np.exp(-np.abs(points[:, :, None] - centers) / SPREAD)
+        likelihood = density(column[:, None] - sizes[:, None] * points)
+        likelihood = likelihood / np.maximum(likelihood.max(axis=1, keepdims=True), 1e-300) + 1e-30
+        joint = likelihood[:, :, None] * np.exp(-np.abs(points[:, :, None] - centers) / SPREAD)
         together = joint.sum(axis=1)
         chance = np.log(together).sum(axis=0)
         chance = np.exp(chance - chance.max())
-        found[:, feature] = (joint * points[:, :, None]).sum(axis=1) / together @ (chance / chance.sum())
-    return found
+        means[:, feature] = (joint * points[:, :, None]).sum(axis=1) / together @ (chance / chance.sum())
+    return means

@@ -1,4 +1,4 @@
-"""Normal laws clipped to [-1, 1]: the moments of what is drawn, and the law that has wanted moments.
+"""Normal laws clipped to [-1, 1], their moments, and the law with given moments.
 
 A column between public bounds often sits at one of them. Drawn from a normal law and clipped, its mean and
 variance move; so the law is chosen such that the clipped values have the moments that were measured. Between
@@ -23,7 +23,7 @@ NEAREST = 0.999
 
 
 def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
-    """Mean and variance of normal numbers clipped to [-1, 1], elementwise."""
+    """Return mean and variance of normal numbers clipped to [-1, 1], elementwise."""
     from scipy.special import ndtr
 
     low, high = (-1 - center) / scale, (1 - center) / scale
@@ -37,7 +37,7 @@ def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
 
 
 def centers_for(means: Values, scale: Values) -> Values:
-    """The centers whose clipped numbers have these means, for a given scale."""
+    """Return the centers whose clipped numbers have these means, for a given scale."""
     wanted, scale = np.broadcast_arrays(np.clip(means, -NEAREST, NEAREST), scale)
     low, high = -1 - 6 * scale, 1 + 6 * scale
     for _ in range(STEPS):
@@ -48,7 +48,7 @@ def centers_for(means: Values, scale: Values) -> Values:
 
 
 def scales_for(means: Values, variances: Values, weights: Values) -> Values:
-    """The scale that lines share, for each column: clipped numbers have these variances in the weighted mean.
+    """Return the common scale of each column at which clipped numbers have these mean variances.
 
     Args:
         means: (lines, columns), in [-1, 1].
@@ -61,11 +61,11 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
         scale = np.broadcast_to(np.exp(middle), means.shape)
         below = weights @ clipped_moments(centers_for(means, scale), scale)[1] < variances
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    found: Values = np.exp((low + high) / 2)
-    return found
+    scales: Values = np.exp((low + high) / 2)
+    return scales
 
 
 def _bell(at: Values) -> Values:
-    """The density of the standard normal law."""
+    """Return the density of the standard normal law."""
     density: Values = np.exp(-np.minimum(at**2, 1400.0) / 2) / math.sqrt(2 * math.pi)
     return density

@@ -1,4 +1,4 @@
-"""Feature groups: which numeric columns go together, found from a private correlation matrix."""
+"""Groups of correlated features from a private correlation matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FARTHEST = 0.5
 
 
 def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tuple[tuple[str, ...], ...]:
-    """Sets of features with high correlations inside. Costs `loss`, for all moments of the whole table.
+    """Find sets of correlated features, for `loss`, from all moments of the whole table.
 
     Average linkage on the distance 1 - r of noisy correlations; all after the sums is post-processing.
     """
@@ -42,7 +42,7 @@ def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tupl
 
 
 def correlations(sums: NoisySums, features: int) -> Values:
-    """Correlations from noisy sums of 1, x, 2 x^2 - 1 and products; in [-1, 1]."""
+    """Return correlations in [-1, 1] from noisy sums of 1, x, 2 x^2 - 1 and products."""
     count, *rest = sums.values[0]
     shares = np.array(rest) / max(count, 1.0)
     means, squares, products = np.split(shares, [features, 2 * features])

@@ -1,4 +1,4 @@
-"""What the Gaussian recipe learns: per class a normal law of numeric features, and shares of categories."""
+"""The model of Gaussian, a normal law of features and shares of categories per class."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpcore.tables.counts import Values, pack, unpack
 
 
 def positions(size: int) -> Values:
-    """Where the cells of a column lie: evenly from -1, its public lower bound, to 1, its upper one."""
+    """Return the positions of the cells of a column, evenly from -1 to 1, its public bounds."""
     return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GaussianModel(Model):
-    """Rows of a class are drawn from a normal law, clipped to the public bounds and put back into cells.
+    """Normal laws of the classes, clipped to the public bounds and put back into cells.
 
     Attributes:
         domain: of label, features and categories, in the table's order.
@@ -65,11 +65,11 @@ class GaussianModel(Model):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws: all of the domain."""
+        """All columns of the domain."""
         return self.domain.names
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """`rows` rows of cell numbers, one int64 array a column."""
+        """Draw `rows` rows of cell numbers, one int64 array per column."""
         classes = sample_cells(np.zeros(rows, dtype=np.int64), self.counts[None, :], rng)
         codes = {self.label: classes}
         for name, table in self.shares.items():
@@ -81,7 +81,7 @@ class GaussianModel(Model):
         return {name: codes[name] for name in self.domain.names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Return plain data, with `kind`."""
         return {
             "kind": self.kind,
             **self.domain.to_dict(),
@@ -108,7 +108,7 @@ class GaussianModel(Model):
         )
 
     def _places(self, classes: Integers, rng: np.random.Generator) -> Values:
-        """Positions in [-1, 1] of the features of each row."""
+        """Draw positions in [-1, 1] of the features of each row."""
         noise = rng.standard_normal(size=(len(classes), len(self.features)))
         places = np.empty_like(noise)
         laws = zip(self.moments.centers, self.moments.covariances, strict=True)

@@ -1,4 +1,4 @@
-"""From noisy sums to the laws of classes: all of it post-processing of noisy numbers, with public constants.
+"""Laws of classes from noisy sums, with public constants.
 
 Positions of values lie in [-1, 1]. The noise of a class mean is sigma / n_c, with sigma the deviation of
 the noise of a sum and n_c the noisy size of the class, so small classes are uncertain and large ones are not.
@@ -56,14 +56,14 @@ class Moments:
 
     @property
     def clipped(self) -> tuple[Values, Values]:
-        """(classes, features): means and variances of drawn values, in [-1, 1]."""
+        """Means and variances of drawn values in [-1, 1], each of shape (classes, features)."""
         return clipped_moments(self.centers, np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
 
 
 def moments(
     first: NoisySums, second: NoisySums | None, density: Density, pairs: Sequence[tuple[int, int]] = ()
 ) -> Moments:
-    """Laws of features from their noisy sums.
+    """Return the laws of features from their noisy sums.
 
     Args:
         first: per class the number of rows, then the sum of each feature.
@@ -82,11 +82,11 @@ def moments(
         scales = _scales(means, squares - means**2, shares, second.deviation / 2 / sizes)
         if pairs:
             i, j = np.array(pairs).T
-            found = second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
+            products = second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
             deviation = second.deviation / sizes
             weight = _weight(float(((shares * deviation) ** 2).sum()))
-            shared = np.broadcast_to(weight * (shares @ found), found.shape)
-            own = beyond_noise(found, shared, deviation)
+            shared = np.broadcast_to(weight * (shares @ products), products.shape)
+            own = beyond_noise(products, shared, deviation)
             variances = _variances(means, scales)
             sizes_of = np.sqrt(variances[:, i] * variances[:, j] + FLATTEST)
             drawn = (shared if own is None else own) / sizes_of
@@ -96,7 +96,7 @@ def moments(
 
 
 def possible(correlations: Values) -> Values:
-    """Correlations that numbers can have: eigenvalues from `LEAST_SHARE`, ones on the diagonal."""
+    """Return the nearest possible correlations, with eigenvalues of at least `LEAST_SHARE`."""
     values, vectors = np.linalg.eigh(correlations)
     rebuilt = (vectors * np.maximum(values, LEAST_SHARE)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     size = np.sqrt(np.diagonal(rebuilt, axis1=1, axis2=2))
@@ -104,19 +104,20 @@ def possible(correlations: Values) -> Values:
     return scaled
 
 
-def _scales(means: Values, found: Values, shares: Values, deviation: Values) -> Values:
-    """Scales before clipping (classes, features), from noisy variances.
+def _scales(means: Values, variances: Values, shares: Values, deviation: Values) -> Values:
+    """Return scales before clipping, of shape (classes, features), from noisy variances.
 
     Args:
-        found: (classes, features), variances.
+        means: (classes, features), in [-1, 1].
+        variances: (classes, features), noisy.
         shares: (classes,), of the rows.
-        deviation: (classes,), of the noise of `found`.
+        deviation: (classes,), of the noise of `variances`.
     """
     pooled_noise = float(((shares * deviation) ** 2).sum())
     weight = _weight(pooled_noise)
-    pooled = weight * (shares @ found) + (1 - weight) * (shares @ _variances(means, PRIOR_SCALE))
+    pooled = weight * (shares @ variances) + (1 - weight) * (shares @ _variances(means, PRIOR_SCALE))
     shared = np.broadcast_to(scales_for(means, pooled, shares), means.shape)
-    own = beyond_noise(found, _variances(means, shared), deviation)
+    own = beyond_noise(variances, _variances(means, shared), deviation)
     if own is not None:
         shared = scales_for(means.reshape(1, -1), own.ravel(), np.ones(1)).reshape(means.shape)
     least = np.clip(2 * math.sqrt(pooled_noise / len(shares)), FLATTEST, LEAST_VARIANCE)
@@ -124,28 +125,30 @@ def _scales(means: Values, found: Values, shares: Values, deviation: Values) -> 
 
 
 def _variances(means: Values, scale: Values | float) -> Values:
-    """Variances of clipped numbers of these means and this scale before clipping."""
+    """Return the variances of clipped numbers of these means and this scale before clipping."""
     scales = np.broadcast_to(scale, means.shape)
     return clipped_moments(centers_for(means, scales), scales)[1]
 
 
 def _weight(noise: float) -> float:
-    """How far a shared number is believed, against its prior, by the variance of its noise."""
+    """Return the weight of a shared number against its prior, by the variance of its noise."""
     return PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + noise)
 
 
-def beyond_noise(found: Values, shared: Values, deviation: Values) -> Values | None:
-    """Class numbers (classes, ...) drawn to what follows from the classes together.
+def beyond_noise(noisy: Values, shared: Values, deviation: Values) -> Values | None:
+    """Shrink class numbers of shape (classes, ...) towards what the classes share.
 
     How far classes lie from that beyond their noise is found from them all; None where that is not at all.
 
     Args:
-        deviation: (classes,), of the noise of `found`.
+        noisy: (classes, ...), noisy numbers.
+        shared: of the same shape, what the classes share.
+        deviation: (classes,), of the noise of `noisy`.
     """
-    noise = np.broadcast_to((deviation**2)[:, None], found.shape)
+    noise = np.broadcast_to((deviation**2)[:, None], noisy.shape)
     precision = 1 / np.maximum(noise, 1e-12) ** 2
-    between = float(np.average((found - shared) ** 2 - SURELY * noise, weights=precision))
+    between = float(np.average((noisy - shared) ** 2 - SURELY * noise, weights=precision))
     if between <= 0:
         return None
-    drawn: Values = shared + between / np.maximum(between + noise, 1e-12) * (found - shared)
+    drawn: Values = shared + between / np.maximum(between + noise, 1e-12) * (noisy - shared)
     return drawn

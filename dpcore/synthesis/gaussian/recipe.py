@@ -1,4 +1,4 @@
-"""Gaussian: a numeric table with labels, class by class, for learning.
+"""The recipe for a numeric table with labels, class by class.
 
 **Proof.** (1) Public: bounds of every column (values are clipped to them and lie at positions in [-1, 1]),
 the cells of the label, and the feature groups, unless a paid first stage finds them. (2) A row adds to the
@@ -65,7 +65,7 @@ USUAL_SIGNAL = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Recipe):
-    """A table for learning: per class of the label a normal law of the features. Costs the stated loss.
+    """A table for learning with a normal law of the features per class of the label.
 
     Attributes:
         label: the column whose cells are the classes.
@@ -120,9 +120,12 @@ class Gaussian(Recipe):
         one_hot: Sequence[str] = (),
         groups: Sequence[Sequence[str]] | None = (),
     ) -> Gaussian:
-        """The recipe for a table: numbers, dates, ordered and two-valued columns are features.
+        """Return the recipe for a table, with numbers, dates, ordered and two-valued columns as features.
 
         Args:
+            schema: of the table.
+            label: the column of the classes.
+            groups: sets of features whose products are measured; None to find them.
             columns: features and categories; None for all but the label.
             one_hot: columns without an order that are to be drawn by their categories.
         Raises: ParameterError for a column that is no number and is not in `one_hot`.
@@ -176,13 +179,13 @@ class Gaussian(Recipe):
             self._check_split(domain)
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
+        """Return the largest error of class sizes, as that of means is `mean_noise` over the size."""
         deviation = self.mean_noise(domain, loss, rows)
         cells = domain.size(self.label)
         return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=sums_noise(loss)),)
 
     def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
-        """Deviation of the noise of a sum, in rows, at most: over n, that of a class mean.
+        """Return the largest deviation of the noise of a sum, in rows.
 
         Where detail is open it is that of a table that carries all the detail this recipe can measure.
 
@@ -193,11 +196,11 @@ class Gaussian(Recipe):
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def signal_to_noise(self, domain: Domain, loss: Loss, rows: int, people: int) -> float:
-        """Of the means of a class of so many rows; below 1 noise hides what sets it apart. Public."""
+        """Return the signal-to-noise ratio of the means of a class of `people` rows, from public facts."""
         return USUAL_SIGNAL * people / self.mean_noise(domain, loss, rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """The noisy number of rows, then the sums that it carries, then moments."""
+        """Measure the number of rows, then the sums that it carries, and compute moments."""
         loss, domain, by = measurer.loss, measurer.domain, (self.label,)
         on_progress("count rows", 0.0)
         count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
@@ -226,25 +229,25 @@ class Gaussian(Recipe):
         return marginals, model
 
     def reads(self, domain: Domain) -> Clique:
-        """The label, the features and the categories."""
+        """Return the label, the features and the categories."""
         return (self.label, *self.features, *self.one_hot)
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Its label."""
+        """Return its label."""
         return Text("Table for learning {column}", column=fields["label"])
 
     def _left(self) -> Fraction:
-        """Part of the loss for the sums themselves."""
+        """Return the part of the loss for the sums themselves."""
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
     def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
-        """Parts of the loss left; all of it for the means where no feature has a variance."""
+        """Return the parts of the loss left, all of it for the means without features."""
         return SHARES[detail] if self.features else SHARES["means"]
 
     def _most(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
-        """The richest detail that is open to this recipe."""
+        """Return the richest detail that is open to this recipe."""
         if pairs:
             return "products"
         if len(self.features) < 2:
@@ -261,7 +264,7 @@ class Gaussian(Recipe):
             check_cells(domain, [(self.label, name)] * len(self.features))
 
     def _carried(self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int) -> Detail:
-        """How much detail a noisy number of rows carries under this loss; no row is looked at."""
+        """Return the detail that a noisy number of rows carries under this loss."""
         features, classes = max(len(self.features), 1), domain.size(self.label)
         most = self._most(domain, range(pairs))
 
@@ -277,7 +280,7 @@ class Gaussian(Recipe):
         return "variances" if noise(features, "variances", together) / 2 <= VARIANCE_NOISE else "means"
 
     def _split(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> ClassSplit:
-        """Means of the other features where one of them is low, and where it is high, in each class."""
+        """Measure the means of the other features in the low and the high cell of each class."""
         number, edge = split_of(model.moments, model.counts)
         split = self.features[number]
         high = positions(measurer.domain.size(split)) > edge
@@ -289,14 +292,14 @@ class Gaussian(Recipe):
         return split_classes(view.sums((self.label, split), entries, loss), model.moments, number, edge)
 
     def _first(self, domain: Domain) -> list[Entry]:
-        """Rows, features, categories."""
+        """Return the entries of rows, features and categories."""
         entries: list[Entry] = [{}, *({name: levels(positions(domain.size(name)))} for name in self.features)]
         for name in self.one_hot:
             entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
         return entries
 
     def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
-        """2 x^2 - 1 of features, products of pairs."""
+        """Return the entries 2 x^2 - 1 of features, and products of pairs."""
         place = {name: positions(domain.size(name)) for name in self.features}
         squares: list[Entry] = [{name: levels(2 * place[name] ** 2 - 1)} for name in self.features]
         return squares + [{name: levels(place[name]) for name in pair} for pair in pairs]
@@ -304,7 +307,7 @@ class Gaussian(Recipe):
     def _published(
         self, domain: Domain, first: NoisySums, second: NoisySums | None, pairs: Sequence[Any], loss: Loss
     ) -> tuple[dict[Clique, Marginal], GaussianModel]:
-        """The noisy class sizes, and the model."""
+        """Return the noisy class sizes, and the model."""
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
         numeric = NoisySums(by=first.by, values=first.values[:, :end], deviation=first.deviation)
@@ -341,7 +344,7 @@ def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def _density(entries: int, deviation: float, loss: Loss) -> Density:
-    """Of the noise of one of so many sums that were measured together, in rows."""
+    """Return the density of the noise of one of `entries` sums of one draw, in rows."""
     if isinstance(loss, PureDP):
         scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
         return lambda rows: max_norm_density(rows, entries, scale)

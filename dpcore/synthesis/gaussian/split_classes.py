@@ -1,4 +1,4 @@
-"""Two cells inside every class: what a normal law without correlations misses, where the noise allows it.
+"""A split of every class into two cells, which adds detail to normal laws without correlations.
 
 The split follows from noisy moments alone: the feature that varies most inside classes, at its mean. So the
 cells are as public as the classes, and disjoint. Means of the other features are measured in each half.
@@ -22,7 +22,7 @@ LEAST_WITHIN = 0.05
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSplit:
-    """Laws of the other features where one feature is low, and where it is high; before they are clipped.
+    """Laws of the features in the low and the high cell of one feature, before clipping.
 
     Attributes:
         feature: number of the feature that is split.
@@ -52,9 +52,10 @@ class ClassSplit:
 
 
 def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
-    """The feature that varies most inside classes, and its mean over all. No row is looked at.
+    """Return the feature that varies most inside classes, and its mean over all.
 
     Args:
+        moments: of the features.
         sizes: (classes,), noisy rows.
     """
     shares = np.maximum(sizes, SMALLEST_CLASS)
@@ -65,9 +66,12 @@ def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
 
 
 def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) -> ClassSplit:
-    """The laws from noisy sums.
+    """Return the laws from noisy sums.
 
     Args:
+        moments: of the features.
+        feature: number of the feature that is split.
+        edge: position up to which a value is low.
         sums: a line per class and half, low before high: the number of rows, then the sum of each feature but
             the one that is split.
     """
@@ -76,15 +80,15 @@ def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) 
     others = [number for number in range(features) if number != feature]
     sizes = np.maximum(sums.values[:, :1], SMALLEST_CLASS)
     of_class = np.repeat(means, 2, axis=0)
-    found = of_class.copy()
-    found[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
-    drawn = beyond_noise(found, of_class, sums.deviation / sizes[:, 0])
-    found = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
+    half_means = of_class.copy()
+    half_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
+    drawn = beyond_noise(half_means, of_class, sums.deviation / sizes[:, 0])
+    half_means = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
     shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(axis=1, keepdims=True)
     scales = np.empty((classes, features))
     for number in range(classes):
-        between = shares[number] @ (found[number] - shares[number] @ found[number]) ** 2
+        between = shares[number] @ (half_means[number] - shares[number] @ half_means[number]) ** 2
         within = np.maximum(variances[number] - between, LEAST_WITHIN * variances[number])
-        scales[number] = scales_for(found[number], within, shares[number])
-    centers = centers_for(np.swapaxes(found, 0, 1), scales[None])
+        scales[number] = scales_for(half_means[number], within, shares[number])
+    centers = centers_for(np.swapaxes(half_means, 0, 1), scales[None])
     return ClassSplit(feature=feature, edge=edge, centers=centers, scales=scales)

@@ -1,4 +1,4 @@
-"""Fit a graphical model to noisy marginals: maximum likelihood, with a little entropy.
+"""Fit a graphical model to noisy marginals by maximum likelihood with a little entropy.
 
 Noisy tables y_c with noise variance v_c were measured of a table with expected counts mu. The model sought
 minimizes
@@ -54,7 +54,7 @@ CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit:
-    """A fitted model with what it needs to go on from there.
+    """A fitted model with the potentials to continue from.
 
     Attributes:
         potentials: clique -> theta, the start of a later fit with more measurements.
@@ -76,7 +76,7 @@ def fit(
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
 ) -> Fit:
-    """The model that best explains the measurements, all of it post-processing of public numbers.
+    """Fit the model that best explains the measurements, as post-processing of public numbers.
 
     What overlapping measurements say twice is first averaged in closed form (`consistent`), which is the
     same least-squares problem without the demand that counts be at least 0; the sweeps add that.
@@ -85,6 +85,8 @@ def fit(
     `max_sweeps`, or when they have touched WORK cells: only noisy measurements and public sizes steer it.
 
     Args:
+        domain: of the columns.
+        max_sweeps: at most.
         measurements: noisy tables with independent noise, one or more; a clique may be there twice, and the
             empty clique is the number of rows.
         start: column -> expected counts or shares of its cells, at least 0: the independent model that
@@ -125,8 +127,12 @@ def fit(
 
 
 class _Cluster:
-    """Some measured cliques of a node, updated on the marginal of their columns: the node is read and written
-    once for all of them. Exact, since what they multiply into the node depends on these columns alone."""
+    """Some measured cliques of a node, updated on the marginal of their columns.
+
+    The node is read and written once for all of them. This is exact, since what they multiply into the node
+    depends on these columns alone.
+
+    """
 
     def __init__(self, domain: Domain, node: Clique, columns: Clique) -> None:
         self.columns = columns
@@ -134,7 +140,7 @@ class _Cluster:
         self.part = None if columns == node else Part(domain, node, columns)
 
     def update(self, table: Values, strength: float) -> float:
-        """Update every clique on the node's table; the largest move, in noise deviations."""
+        """Update every clique on the node's table, and return the largest move in noise deviations."""
         if self.part is None:
             return max(block.update(table, strength) for block in self.blocks)
         own = self.part.sum(table)
@@ -145,7 +151,7 @@ class _Cluster:
 
 
 class _Block:
-    """One measured clique inside its cluster: the unit of the dual ascent."""
+    """One measured clique inside its cluster, the unit of the dual ascent."""
 
     def __init__(self, domain: Domain, node: Clique, marginal: Marginal, warm: Values | None) -> None:
         self.clique = tuple(name for name in node if name in marginal.clique)
@@ -179,7 +185,7 @@ class _Block:
 def _clusters(
     tree: JunctionTree, measurements: Sequence[Marginal], warm: Mapping[Clique, Values]
 ) -> list[list[_Cluster]]:
-    """The measured cliques of each node, small ones first; each is in the smallest node that holds it."""
+    """Return the measured cliques by the smallest node that holds them, small ones first."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     inside: list[list[Marginal]] = [[] for _ in tree.nodes]
     for marginal in sorted(measurements, key=lambda each: len(each.clique)):
@@ -201,7 +207,7 @@ def _clusters(
 
 
 def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Clique]:
-    """Sets of columns of at most CLUSTER cells, if no clique has more, that hold all cliques between them."""
+    """Cover the cliques by sets of columns with at most CLUSTER cells, if no clique has more."""
     if domain.cells(node) <= CLUSTER:
         return [node]
     groups: list[set[str]] = []
@@ -220,7 +226,7 @@ def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Cli
 
 
 def _sweep(state: State, clusters: Sequence[Sequence[_Cluster]], strength: float) -> float:
-    """Update every clique once, walking the tree depth first; the largest move, in noise deviations."""
+    """Update every clique once, depth first, and return the largest move in noise deviations."""
     tree = state.tree
     moved = 0.0
     path = [0]

@@ -1,4 +1,4 @@
-"""Junction trees: how a set of cliques is covered by a tree of larger tables.
+"""Junction trees, which cover a set of cliques by a tree of larger tables.
 
 Two columns that are in one clique must meet in one node of the tree, and the nodes that hold a column
 must hang together. Then exact answers need no table larger than a node. Finding the smallest tree is
@@ -37,7 +37,7 @@ class JunctionTree:
 
     @classmethod
     def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
-        """A tree in which every clique has a node that contains it."""
+        """Return a tree in which every clique has a node that contains it."""
         masks = eliminate(domain.sizes, [mask_of(domain, clique) for clique in cliques])
         order, parents = _spanning(masks)
         ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
@@ -54,17 +54,17 @@ class JunctionTree:
 
     @property
     def cells(self) -> int:
-        """Cells of all nodes together: what memory and time grow with."""
+        """Cells of all nodes together, with which memory and time grow."""
         return sum(self.domain.cells(node) for node in self.nodes)
 
     def node_of(self, clique: Iterable[str]) -> int | None:
-        """Position of the smallest node that contains the clique, or None."""
+        """Return the position of the smallest node that contains the clique, or None."""
         columns = set(clique)
         holding = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
         return min(holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
 
 
-class Room:
+class BoundedTree:
     """A growing set of cliques whose junction tree may not have more than `limit` cells.
 
     Attributes:
@@ -78,7 +78,7 @@ class Room:
         self.nodes = eliminate(domain.sizes, [mask_of(domain, node) for node in nodes])
 
     def add(self, clique: Clique) -> bool:
-        """Take the clique in, if the tree stays within the limit; says whether it did."""
+        """Add the clique if the tree stays within the limit, and return True if it did."""
         mask = mask_of(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
@@ -100,7 +100,7 @@ class Room:
 
 
 def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
-    """The largest cliques that appear when columns are eliminated one by one, as bit masks.
+    """Return the largest cliques that appear when columns are eliminated one by one, as bit masks.
 
     Args:
         sizes: cells of each column.
@@ -136,7 +136,7 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
 
 
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
-    """Cells of all nodes together, as an unbounded integer."""
+    """Return the cells of all nodes together, as an unbounded integer."""
     return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
 
 
@@ -169,12 +169,12 @@ def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def mask_of(domain: Domain, clique: Iterable[str]) -> int:
-    """The clique as a bit mask over the columns of the domain."""
+    """Return the clique as a bit mask over the columns of the domain."""
     return sum(1 << domain.names.index(name) for name in clique)
 
 
 def clique_of(domain: Domain, mask: int) -> Clique:
-    """The columns of a bit mask, in the order of the domain."""
+    """Return the columns of a bit mask, in the order of the domain."""
     return _names(domain, mask, range(len(domain.names)))
 
 
@@ -184,10 +184,10 @@ def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _bits(mask: int) -> tuple[int, ...]:
-    """The columns of a mask; a growing tree asks for the same ones again and again."""
-    found = []
+    """Return the columns of a mask."""
+    columns = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        columns.append(low.bit_length() - 1)
         mask ^= low
-    return tuple(found)
+    return tuple(columns)

@@ -1,4 +1,4 @@
-"""A graphical model: a distribution over many columns, as a product of small tables on a junction tree."""
+"""Distributions over many columns, as products of small tables on a junction tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
-    """Expected counts of every combination of values: total times the normalized product of the factors.
+    """Expected counts of every combination of values, from a normalized product of factors.
 
     Columns that are in no common node depend on each other only through the separators between.
 
@@ -41,11 +41,11 @@ class GraphicalModel:
 
     @property
     def tables(self) -> tuple[Values, ...]:
-        """Calibrated expected counts, one array per node, in rows; neighbors agree on separators."""
+        """Calibrated expected counts in rows, one array per node, equal on separators."""
         return self._calibrated[1]
 
     def marginal(self, clique: Clique) -> Values:
-        """Expected counts over any columns, in rows, axes in the order given.
+        """Return the expected counts over any columns, in rows, axes in the order given.
 
         A clique inside a node is summed down from it; another one is multiplied together along the tree,
         summing every other column away as soon as possible.
@@ -59,7 +59,7 @@ class GraphicalModel:
         return project(table, columns, clique)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """`rows` rows, drawn node by node down the tree.
+        """Draw `rows` rows, node by node down the tree.
 
         The new columns of a node are drawn for all rows that agree on its separator together, in a fresh
         random order, so that each cell gets its expected number of rows rounded up or down, and columns
@@ -79,19 +79,19 @@ class GraphicalModel:
         return codes
 
     def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
-        """The model of those rows only that have chosen values.
+        """Return the model of those rows only that have chosen values.
 
         Args:
             weights: column -> one number in 0 .. 1 a cell: the share of this cell's rows that is kept.
         Raises: InfeasibleError when the model holds no such rows.
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
-        chosen = replace(self, factors=self.factors + added)
-        share = math.exp(min(0.0, chosen._calibrated[0] - self._calibrated[0]))
-        return replace(chosen, total=self.total * share)
+        model = replace(self, factors=self.factors + added)
+        share = math.exp(min(0.0, model._calibrated[0] - self._calibrated[0]))
+        return replace(model, total=self.total * share)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the tree and the factors, not the large tables."""
+        """Return the tree and the factors as plain data, without the large tables."""
         return {
             **self.domain.to_dict(),
             "nodes": [list(node) for node in self.tree.nodes],
@@ -131,16 +131,16 @@ class GraphicalModel:
         return below
 
     def _collect(self, i: int, wanted: frozenset[str], part: Clique | None = None) -> tuple[Clique, Values]:
-        """The wanted columns at or under node i: their table, or, with `part`, their shares given that."""
+        """Return the table of the wanted columns at or under node i, or their shares given `part`."""
         node = self.tree.nodes[i]
         messages = [
             self._collect(child, wanted, self.tree.separators[child])
             for child, parent in enumerate(self.tree.parents)
             if parent == i and wanted & self._below[child] - set(self.tree.separators[child])
         ]
-        kept = set(part or ()) | wanted.intersection(node)
-        kept |= {name for columns, _ in messages for name in columns}
-        own = tuple(name for name in node if name in kept)
+        names = set(part or ()) | wanted.intersection(node)
+        names |= {name for columns, _ in messages for name in columns}
+        own = tuple(name for name in node if name in names)
         operands = [(own, project(self.tables[i], node, own)), *messages]
         columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
         axis = {name: at for at, name in enumerate({name: None for each, _ in operands for name in each})}

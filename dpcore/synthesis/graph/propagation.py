@@ -55,11 +55,11 @@ class State:
             self.down(i)
 
     def up(self, i: int) -> None:
-        """Tell the parent of node i what node i holds."""
+        """Carry the table of node i to its parent."""
         self._carry(i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i])
 
     def down(self, i: int) -> None:
-        """Tell node i what its parent holds."""
+        """Carry the table of the parent to node i."""
         self._carry(i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i])
 
     def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
@@ -68,9 +68,10 @@ class State:
 
 
 def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]) -> list[Values]:
-    """One potential per node: the product of the factors it holds, each put into the smallest fitting node.
+    """Return one potential per node, the product of the factors that it holds.
 
     Args:
+        tree: whose nodes hold the cliques.
         factors: (clique, table) with axes in the clique's order; each clique fits into a node.
     """
     potentials = [np.ones(tree.domain.shape(node)) for node in tree.nodes]
@@ -82,12 +83,12 @@ def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Value
 
 
 def divide(above: Values, below: Values) -> Values:
-    """above / below, and 0 where below is 0 (then above is 0 too)."""
+    """Divide `above` by `below`, with 0 where `below` is 0."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 class Part:
-    """A part of a node's columns: its marginal, and products with it, on arrays in the node's shape.
+    """A part of a node's columns, with its marginal and products on arrays in the node's shape.
 
     numpy is slow where the innermost axes are short, as those of binary columns are. So axes that are all
     kept or all summed are taken together; outer ones are summed first, which are long runs of memory; and
@@ -117,7 +118,7 @@ class Part:
             self._chosen[np.arange(self._tail), own] = 1.0
 
     def sum(self, table: Values) -> Values:
-        """The table's marginal over the part."""
+        """Return the table's marginal over the part."""
         before, below = 1, table.size
         for size, keep in self._outer:
             below //= size
@@ -134,6 +135,6 @@ class Part:
         if self._chosen is not None:
             factor = factor.reshape(self._held, -1) @ self._chosen.T
         whole = tuple(size for size, _ in self._outer)
-        held = tuple(size if keep else 1 for size, keep in self._outer)
-        seen = table.reshape(*whole, self._tail)
-        seen *= factor.reshape(*held, self._tail)
+        part = tuple(size if keep else 1 for size, keep in self._outer)
+        view = table.reshape(*whole, self._tail)
+        view *= factor.reshape(*part, self._tail)

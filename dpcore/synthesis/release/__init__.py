@@ -1,1 +1,1 @@
-"""Uses of a finished release that read nothing else: from a file, counted, pooled."""
+"""Functions of finished releases that read nothing else."""

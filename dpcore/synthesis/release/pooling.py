@@ -1,4 +1,4 @@
-"""Two holders, one table: releases with one schema are drawn from together, guarantees side by side.
+"""Releases of several owners under one schema, pooled into one model.
 
 Pooling is post-processing. What a person who is in several tables loses is the sum of the losses; where
 nobody is, it is the largest. Neither is computed unless it is said which of the two holds.
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.release import MAX_ROWS, Guarantee, Release
+from dpcore.release import MAX_ROWS, Guarantee, Release, check_rows
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.sampling import sample_cells
 from dpcore.tables.rows import PublicTable
@@ -25,10 +25,10 @@ People = Literal["unknown", "different", "the same"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pooled:
-    """Releases of one schema as one model: a row comes from each as often as its noisy number of rows says.
+    """Releases of one schema as one model, each with the share of its noisy number of rows.
 
     Attributes:
-        people: whether the tables hold different people; "unknown" where nobody can say.
+        people: whether the tables hold different people; "unknown" where that is not known.
     """
 
     releases: tuple[Release, ...]
@@ -57,14 +57,14 @@ class Pooled:
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
-        """One per release, each about its own table."""
+        """The guarantees of the releases, each about its own table."""
         return tuple(release.guarantee for release in self.releases)
 
     @property
     def loss(self) -> Mapping[str, str] | None:
-        """What a person loses to all releases together, texts of exact numbers by name.
+        """The loss of a person to all releases together, as texts of exact numbers by name.
 
-        The largest for different people, the sum for the same; None where nobody says which, or where the
+        The largest for different people, the sum for the same; None where that is unknown, or where the
         guarantees are of different kinds and are listed side by side only.
         """
         losses = [guarantee.loss for guarantee in self.guarantees]
@@ -74,20 +74,15 @@ class Pooled:
         return {name: str(together(Fraction(each[name]) for each in losses)) for name in losses[0]}
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
-        """Synthetic rows of all holders in one table, in no order. Free.
+        """Draw synthetic rows of all owners in one table, in random order. Free.
 
         Args:
+            seed: for drawing the same rows again; it has no part in the privacy noise.
             rows: how many; None for as many as the noisy counts say together.
         Raises: ParameterError for a number of rows that cannot be drawn.
         """
         rows = min(round(self.total), MAX_ROWS) if rows is None else rows
-        if isinstance(rows, bool) or not 0 <= rows <= MAX_ROWS:
-            raise ParameterError(
-                "rows ({rows}) must be a whole number from 0 to {limit}",
-                remedy="ask for fewer rows",
-                rows=rows,
-                limit=MAX_ROWS,
-            )
+        check_rows(rows)
         rng = np.random.default_rng(seed)
         holder = sample_cells(np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng)
         shares = np.bincount(holder, minlength=len(self.releases))
@@ -109,13 +104,8 @@ class Pooled:
         return [max(release.model.total, 0.0) for release in self.releases]
 
 
-def pool(releases: Sequence[Release], *, people: People = "unknown") -> Pooled:
-    """Releases of several holders as one. Raises: SchemaError when their schemas differ."""
-    return Pooled(releases=tuple(releases), people=people)
-
-
 def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
-    """What two schemas must share: columns, their cells and the unit; not where a fact came from."""
+    """Return the facts that two schemas must share, which are columns, cells and the unit."""
     described = [
         {
             key: fact

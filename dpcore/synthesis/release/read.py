@@ -1,4 +1,4 @@
-"""Reading a release file that a stranger may have made: within limits, and every number checked.
+"""Reader of release files from strangers, within limits and with every number checked.
 
 Limits come before the parser: on bytes, and on how many values the text can hold. Tables are read as finite
 numbers of the shape that the schema says. What passes was tried out: a row was drawn and a question was
@@ -81,7 +81,7 @@ def _check_whole(fields: dict[str, Any]) -> None:
 
 
 def _check_texts(release: Release) -> None:
-    """Refuse texts that are none, and a promise without its numbers: pages put them into sentences."""
+    """Refuse texts that are none, and a promise without its numbers, as pages show them."""
     guarantee, model = release.guarantee, release.model
     promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
     texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))

@@ -1,4 +1,4 @@
-"""How many rows fit some conditions: answered from a release alone, with an interval. Free post-processing.
+"""Numbers of rows that fit conditions, from a release alone, with intervals.
 
 The interval comes from noisy tables that were published, never from a model's assumptions. Where one table
 holds every column that is asked about, it is the noise of a sum of its cells. Where none does, two facts
@@ -34,7 +34,7 @@ MAX_CONDITIONS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class RowCount:
-    """An answer, in rows.
+    """A number of rows with its interval.
 
     Attributes:
         value: the best guess, inside the interval.
@@ -51,7 +51,7 @@ class RowCount:
 
 @dataclass(frozen=True, kw_only=True)
 class _Piece:
-    """What is known of those conditions that some columns are in.
+    """Evidence for the conditions on some columns.
 
     Attributes:
         full: rows of the cells that surely fit, noisy, a table without columns.
@@ -69,18 +69,20 @@ class _Piece:
 
 
 def askable(release: Release) -> tuple[str, ...]:
-    """Columns that `count_rows` takes conditions on; none where a release holds no noisy table."""
-    held = {name for clique in _cliques(release) for name in clique}
-    held |= {f.target for f in _determined(release).values() if f.column in held}
-    return tuple(name for name in release.schema.domain.names if name in held)
+    """Return the columns that `count_rows` takes conditions on."""
+    names = {name for clique in _cliques(release) for name in clique}
+    names |= {f.target for f in _determined(release).values() if f.column in names}
+    return tuple(name for name in release.schema.domain.names if name in names)
 
 
 def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0.95) -> RowCount:
-    """Rows that fit all conditions, with an interval that holds the true count with chance `level`.
+    """Estimate the rows that fit all conditions, with an interval at `level`.
 
     Args:
+        release: of the table.
         where: column -> (low, high) for numbers and dates, with low <= value < high at bounds of cells; for
             others one label, or several of which a row has one. Empty for all rows.
+        level: chance with which the interval holds the true count.
     Raises: ParameterError for what the release cannot be asked; LimitError for too many conditions.
     """
     if len(where) > MAX_CONDITIONS:
@@ -118,7 +120,7 @@ def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0
 
 
 def cells_of(column: Column, asked: Asked) -> list[int]:
-    """Numbers of the cells that a condition names, at least one.
+    """Return the numbers of the cells that a condition names, at least one.
 
     Raises: ParameterError for a range that is none, or beyond the column's bounds; for unknown labels.
     """
@@ -152,7 +154,7 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
 
 
 def _cliques(release: Release) -> list[Clique]:
-    """The columns of every noisy table that a model of all rows rests on."""
+    """Return the columns of every noisy table that a model of all rows rests on."""
     model = release.model
     if isinstance(model, SyntheticModel):
         return [each.clique for each in model.measurements]
@@ -165,7 +167,7 @@ def _determined(release: Release) -> dict[str, Determines]:
 
 
 def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]:
-    """The fewest tables that hold all columns asked about, found greedily; of equals the most precise."""
+    """Choose few tables that hold all columns of the conditions, greedily."""
     masks: dict[str, Mask] = {}
     determined = _determined(release)
     for name, numbers in cells.items():
@@ -173,8 +175,8 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
         if (function := determined.get(name)) is not None:  # asked of the column that decides it
             name, mask = function.column, mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
-    asked = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
-    candidates = [piece for each in sorted(asked) if (piece := _piece(release, each, masks)) is not None]
+    cliques = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
+    candidates = [piece for each in sorted(cliques) if (piece := _piece(release, each, masks)) is not None]
     pieces: list[_Piece] = []
     left = set(masks)
     while left or not pieces:
@@ -185,21 +187,21 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
 
 
 def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Piece | None:
-    """Add up the cells of these columns that surely fit, and those that may; None without evidence."""
+    """Sum the cells of these columns that surely fit, and those that may."""
     model = release.model
     if isinstance(model, SyntheticModel):
-        told = model.evidence(columns)
-        if told is None:
+        evidence = model.evidence(columns)
+        if evidence is None:
             return None
         some: dict[str, Mask] = {}
         every: dict[str, Mask] = {}
-        for name, size in zip(told.clique, told.shape, strict=True):
+        for name, size in zip(evidence.clique, evidence.shape, strict=True):
             some[name] = every[name] = masks[name]
             if size != len(masks[name]):
                 groups = model.grouping.groups[name]
-                held = np.bincount(groups, weights=masks[name])
-                some[name], every[name] = held > 0, held == np.bincount(groups)
-        return _Piece(columns=frozenset(columns), full=told.sum(every), touched=told.sum(some))
+                marked = np.bincount(groups, weights=masks[name])
+                some[name], every[name] = marked > 0, marked == np.bincount(groups)
+        return _Piece(columns=frozenset(columns), full=evidence.sum(every), touched=evidence.sum(some))
     table = most_precise(release.marginals.values(), columns)
     if table is None:
         return None
@@ -210,7 +212,7 @@ def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Pie
 
 
 def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
-    """The rows that the model draws with these cells, as `Release.answer` adds them up."""
+    """Return the rows that the model draws with these cells, as `Release.answer` adds them up."""
     model, columns = release.model, tuple(cells)
     if isinstance(model, SyntheticModel) and release.schema.domain.cells(columns) <= MAX_CELLS:
         return float(model.marginal(columns)[np.ix_(*cells.values())].sum())

@@ -19,7 +19,7 @@ from dpcore.synthesis.discrete.workload import (
     expected_error,
     join,
 )
-from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.synthesis.graph.junction_tree import BoundedTree
 
 
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
@@ -32,7 +32,7 @@ def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> fl
 
 
 def joined(domain: Domain, chosen: list[Clique], power: float, limit: int = 10**6) -> dict[Clique, float]:
-    return join(domain, chosen, dict.fromkeys(chosen, 1.0), Room(domain, limit, chosen), power)
+    return join(domain, chosen, dict.fromkeys(chosen, 1.0), BoundedTree(domain, limit, chosen), power)
 
 
 @pytest.mark.parametrize("power", [1.5, 2.0])
@@ -52,7 +52,7 @@ def test_a_full_tree_joins_nothing() -> None:
     domain = Domain(names=names, sizes=(2,) * 4)
     pairs = list(itertools.combinations(names, 2))
     for limit, longest in ((15, 3), (16, 4)):
-        tables = join(domain, pairs, dict.fromkeys(pairs, 1.0), Room(domain, limit, pairs[:3]), 1.5)
+        tables = join(domain, pairs, dict.fromkeys(pairs, 1.0), BoundedTree(domain, limit, pairs[:3]), 1.5)
         assert max(map(len, tables)) == longest
 
 

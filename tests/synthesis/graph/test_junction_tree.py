@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from dpcore.schema import Domain
-from dpcore.synthesis.graph.junction_tree import JunctionTree, Room
+from dpcore.synthesis.graph.junction_tree import BoundedTree, JunctionTree
 from tests.synthesis.standin import random_cliques, random_domain
 
 
@@ -51,7 +51,7 @@ def test_loop_is_triangulated_and_counted() -> None:
 def test_room_refuses_what_would_pass_the_limit() -> None:
     """The limit must be on the real tree, also for a clique that closes a loop."""
     domain = Domain(names=tuple("abcd"), sizes=(10, 10, 10, 10))
-    room = Room(domain, 1999)
+    room = BoundedTree(domain, 1999)
     assert all(room.add(clique) for clique in [("a", "b"), ("b", "c"), ("c", "d")])
     assert not room.add(("d", "a"))
     assert JunctionTree.over(domain, room.cliques).cells == 300
@@ -62,4 +62,4 @@ def test_huge_domain_is_counted_without_overflow() -> None:
     names = tuple(f"c{i}" for i in range(60))
     domain = Domain(names=names, sizes=(10,) * 60)
     assert JunctionTree.over(domain, [names]).cells == 10**60
-    assert not Room(domain, 10**18).add(names)
+    assert not BoundedTree(domain, 10**18).add(names)

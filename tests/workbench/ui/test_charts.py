@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import DisclosureError
-from workbench.evaluate.charts import against_epsilon, attacks, dots, scales, scores, several
+from workbench.evaluate.charts import attacks, dots, scales, scores, several
 from workbench.synthesize.charts import expected
 from workbench.ui import charts
+from workbench.ui.method_charts import against_epsilon
 
 HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "rows", "cell"]
 LABELS = [f"c{i}" for i in range(5)]

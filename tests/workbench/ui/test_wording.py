@@ -139,7 +139,7 @@ def untranslated(source: str) -> list[str]:
     for call in ast.walk(ast.parse(source)):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
-        if "getLogger" in (logger := ast.unparse(call.func.value)) or logger in ("_log",):
+        if "getLogger" in (logger := ast.unparse(call.func.value)) or logger == "_log":
             continue
         shown = [each.value for each in call.keywords if each.arg in SHOWN_ARGUMENTS]
         if call.func.attr in SHOWS_TEXT and call.args:

@@ -1,4 +1,4 @@
-"""Two releases or settings side by side on the Evaluate page."""
+"""The tab Side by side, with another release, table or file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate import comparing, form
-from workbench.evaluate.candidates import Candidate
+from workbench.evaluate import form
 from workbench.evaluate.charts import dots
-from workbench.evaluate.verdict import kept_relations, verdict
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import kept_relations, report, verdict
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
@@ -22,19 +22,18 @@ SHOWN = 20
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
 
-def beside(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Another release, table or file beside the one that is judged."""
+def side_by_side(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show another release, table or file next to the one that is judged."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return
-    second = comparing.report(curator, other)
+    second = report(curator, other)
     titles = form.short_titles(candidate, other)
-    for side, title, report, of in zip(
-        st.columns(2), titles, (found, second), (candidate, other), strict=True
-    ):
-        side.markdown(f"**{title}**  \n{verdict(report, ours=of.release is not None).sentence}")
-    st.dataframe(_figures(titles, found, second), hide_index=True, key="beside-figures")
-    chart = _chart(titles, found, second)
+    sides = zip(st.columns(2), titles, (similarity, second), (candidate, other), strict=True)
+    for side, title, of_side, of in sides:
+        side.markdown(f"**{title}**  \n{verdict(of_side, ours=of.release is not None).sentence}")
+    st.dataframe(_figures(titles, similarity, second), hide_index=True, key="beside-figures")
+    chart = _chart(titles, similarity, second)
     if chart is not None:
         widgets.show_chart(chart, key="beside")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from workbench.evaluate.charts import against_epsilon
 from workbench.ui import examples, widgets
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
 from workbench.ui.language import N_, Words, _
+from workbench.ui.method_charts import against_epsilon
 
-FIGURES = Path(__file__).with_name("figures.json")
+FIGURES = Path(__file__).with_name("book.json")
 """Written by `benchmarks/learning.py --figures`."""
 METHODS = Words(
     {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from benchmarks import learning
-from workbench.evaluate import book, sweep
+from workbench.evaluate import methods
+from workbench.learn import book_view as book
 
 TABLES = set(learning.TABLES)
 EPSILONS = sorted(map(float, learning.FIGURES_EPSILONS))
@@ -33,7 +34,7 @@ def test_the_figures_are_those_of_this_method() -> None:
 
     P2: all settings of a table took less than a minute of CPU where they were measured.
     """
-    again = "run benchmarks/learning.py --figures workbench/evaluate/figures.json"
+    again = "run benchmarks/learning.py --figures workbench/learn/book.json"
     stored = json.loads(book.FIGURES.read_text(encoding="utf-8"))
     assert stored["constants"] == learning.constants(), again
     assert set(stored["cpu_s"]) == TABLES, again
@@ -86,8 +87,8 @@ def test_no_k_is_best_everywhere() -> None:
     counts = {k: list(best.values()).count(k) for k in (25, 50, 75, 100)}
     assert max(counts.values()) < len(best) / 2
     assert counts[25] >= counts[100]
-    assert set(sweep.methods()) >= {f"mdav-{k}" for k in sweep.KS}
-    assert len({method.k for method in sweep.methods().values() if method.k}) == len(sweep.KS)
+    assert set(methods.titles()) >= {f"mdav-{k}" for k in methods.KS}
+    assert len(set(methods.MICROAGGREGATION.values())) == len(methods.KS)
 
 
 def test_a_small_k_is_far_worse_in_some_settings_only() -> None:

@@ -1,4 +1,4 @@
-"""One or two columns of the original counted exactly, beside what is judged; before any release too."""
+"""Exact counts of one or two columns of the original, next to what is judged, or before any release."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.counts import CellCounts, CountsOf
 from workbench import session
-from workbench.evaluate import comparing
-from workbench.evaluate.candidates import Candidate
+from workbench.evaluate.columns_view import column_chart
+from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import number, plain
@@ -53,7 +53,7 @@ def _one(counts: CellCounts) -> None:
             empty=empty,
         )
     )
-    chart = comparing.column_chart(counts.labels[0], tables, column=counts.columns[0], shares=False)
+    chart = column_chart(counts.labels[0], tables, column=counts.columns[0], shares=False)
     widgets.show_chart(chart, key="together-one")
 
 

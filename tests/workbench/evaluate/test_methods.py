@@ -11,7 +11,7 @@ from dpcore.accounting.loss import loss_from
 from dpcore.errors import ParameterError
 from dpcore.synthesis import Adaptive, Gaussian, Recipe, SomeColumns, Tree, load_recipe
 from tests.evaluation.people import SCHEMA, people
-from workbench.evaluate import again, sweep
+from workbench.evaluate import methods, rerun
 
 RECIPES: list[Recipe] = [
     dp.Histogram("age"),
@@ -36,7 +36,7 @@ def test_a_stored_release_names_its_recipe(recipe: Recipe) -> None:
     assert found is not None
     assert found.to_dict() == recipe.to_dict()
     assert loss_from(release.guarantee.loss) == dp.PureDP(epsilon=1)
-    make = again.maker(release, SCHEMA)
+    make = rerun.maker(release, SCHEMA)
     assert make is not None
     assert set(make(people(200, 2)).sample(seed=1).columns) == set(release.sample(seed=1).columns)
     assert curator.balance().left == 0
@@ -56,18 +56,18 @@ def labeled(rows: int) -> pd.DataFrame:
 
 def test_two_numbers_are_a_label() -> None:
     """The three tables of the book have labels -1 and 1 (P1): a sweep would find nothing to learn."""
-    table = sweep.invented("book", labeled(200))
+    table = methods.public_table("book", labeled(200))
     assert table.target == "label"
     with pytest.raises(ParameterError, match="two to ten classes"):
-        sweep.invented("numbers", labeled(200)[["a"]])
+        methods.public_table("numbers", labeled(200)[["a"]])
 
 
 def test_a_sweep_has_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """E12 and P4: a method, a k, a scenario or the original would be missing beside the others."""
-    monkeypatch.setattr(sweep, "SPLITS", 2)
+    monkeypatch.setattr(methods, "SPLITS", 2)
     stages: list[float] = []
-    frame = sweep.sweep(
-        [sweep.invented("book", labeled(240))],
+    frame = methods.sweep(
+        [methods.public_table("book", labeled(240))],
         ["gaussian", "mdav-25"],
         (0.5, 5.0),
         lambda stage, share: stages.append(share),

@@ -1,0 +1,190 @@
+"""The tab Learning, with models that learned from the release and from the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.evaluation.utility.features import has_classes
+from dpcore.evaluation.utility.learning import (
+    HIGHER_IS_BETTER,
+    TASKS,
+    Efficacy,
+    Score,
+    applies,
+    likely_labels,
+)
+from dpcore.evaluation.utility.similarity import SimilarityReport
+from dpcore.synthesis import GaussianModel
+from workbench import session
+from workbench.evaluate.charts import scores
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import LEARNERS, Learned, known, progress
+from workbench.ui import widgets
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import plain
+
+SPLITS = 3
+MEASURES = Words(
+    {
+        "accuracy": N_("accuracy, share of right answers"),
+        "f1": N_("F1, mean over the classes"),
+        "mse": N_("mean squared error, of a target from -1 to 1"),
+        "r2": N_("R², share of the variance explained"),
+        "nmi": N_("agreement of the groups (NMI)"),
+    }
+)
+COMPARED = Words(
+    {
+        "release": N_("release"),
+        "original": N_("original, no privacy"),
+        "majority": N_("one answer for all"),
+        "shuffled": N_("shuffled labels"),
+    }
+)
+
+
+def learning(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Learn from the release and from the original, in both scenarios."""
+    names = targets(curator, candidate)
+    if len(names) < 2:
+        st.info(_("There is nothing to learn from a single column."))
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        target = st.selectbox(_("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}")
+        tasks = st.multiselect(
+            _("Learners"),
+            list(TASKS),
+            list(TASKS[:3]),
+            format_func=LEARNERS.__getitem__,
+            key="learn-tasks",
+        )
+        splits = st.number_input(_("Splits"), 1, 10, SPLITS, key="learn-splits")
+    column = curator.schema.column(target)
+    idle = [task for task in tasks if not applies(task, column)]
+    if idle:
+        what = _("classes") if has_classes(column) else _("numbers")
+        st.caption(
+            _("Left out, because {column} holds {what}: {learners}.").format(
+                column=plain(target),
+                what=what,
+                learners=", ".join(LEARNERS[each] for each in idle),
+            )
+        )
+    tasks = [task for task in tasks if task not in idle]
+    if known(learning_key(candidate, target, tasks, int(splits))) is None:
+        if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
+            st.caption(
+                _(
+                    "Each split learns from 80 % of the people and tests on the others. "
+                    "The first three learners are fast."
+                )
+            )
+            return
+        learn(curator, candidate, target, tasks, int(splits))
+        st.rerun()  # the overview above has a figure now
+    scored: tuple[Score, ...] = known(learning_key(candidate, target, tasks, int(splits)))
+    measures = [each for each in MEASURES if any(score.measure == each for score in scored)]
+    measure = st.segmented_control(
+        _("Measure"),
+        measures,
+        default=measures[0],
+        required=True,
+        format_func=MEASURES.__getitem__,
+        key="learn-measure",
+    )
+    better = _("more is better") if HIGHER_IS_BETTER[measure] else _("less is better")
+    for scenario, title in (
+        (2, _("**Learned from the release, tested on the original** ({better})")),
+        (1, _("**Learned from the original, tested on the release** ({better})")),
+    ):
+        st.markdown(title.format(better=better))
+        frame = scores_table(scored, measure, scenario)
+        widgets.show_chart(scores(frame, title=MEASURES[measure]), key=f"scores-{scenario}")
+    st.caption(
+        _(
+            "Lines are the spread over the splits. A score above that of the original means that "
+            "the release is easier to learn from, not better. The release was made from all rows, "
+            "those that are tested on as well."
+        )
+    )
+
+
+def learn(
+    curator: Curator,
+    candidate: Candidate,
+    target: str,
+    tasks: Sequence[str],
+    splits: int,
+    patience: float = 0.0,
+) -> None:
+    """Train models on the candidate and on the original, with a bar after `patience` seconds."""
+    with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
+        widgets.once_in_line(
+            curator,
+            learning_key(candidate, target, tasks, splits),
+            lambda: Efficacy(release=candidate.table, target=target, tasks=tuple(tasks), splits=splits),
+            on_progress,
+        )
+
+
+def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits: int) -> tuple[object, ...]:
+    """Return the key under which the session keeps the scores."""
+    return ("learning", candidate.key, target, tuple(tasks), splits)
+
+
+def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
+    """Return the last scores of the candidate; None before any. Args: target: None for any."""
+    for key in reversed(list(session.session().reports)):
+        if key[:2] != ("learning", candidate.key) or target not in (None, key[2]):
+            continue
+        for measure in ("accuracy", "r2"):
+            tested = [each for each in known(key) if (each.scenario, each.measure) == (2, measure)]
+            of = {each.of: each.mean for each in tested}  # of the last learner
+            if of:
+                return Learned(target=str(key[2]), measure=measure, of=of)
+    return None
+
+
+def learned_quickly(curator: Curator, candidate: Candidate, label: str, patience: float) -> Learned:
+    """Return the last scores of one target; of the first learner that applies, where there are none."""
+    if learned(candidate, label) is None:
+        task = next(task for task in TASKS if applies(task, curator.schema.column(label)))
+        learn(curator, candidate, label, (task,), SPLITS, patience)
+    scores = learned(candidate, label)
+    assert scores is not None
+    return scores
+
+
+def targets(curator: Curator, candidate: Candidate) -> list[str]:
+    """Return the columns that can be predicted, first the label that a release was made for."""
+    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    label = made_for(candidate)
+    return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
+
+
+def made_for(candidate: Candidate) -> str | None:
+    """Return the label of a release that was made to learn from; None for every other table."""
+    model = None if candidate.release is None else candidate.release.model
+    return model.label if isinstance(model, GaussianModel) else None
+
+
+def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
+    """Return one line per learner and what it is compared with."""
+    return pd.DataFrame(
+        [
+            {
+                "task": LEARNERS[each.task],
+                "of": COMPARED[each.of],
+                "mean": each.mean,
+                "low": each.mean - each.spread,
+                "high": each.mean + each.spread,
+                "runs": each.runs,
+            }
+            for each in scored
+            if each.measure == measure and each.scenario == scenario
+        ]
+    )

@@ -1,0 +1,237 @@
+"""Methods against epsilon on invented or public tables, to choose before spending. Nothing is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.accounting.loss import PureDP
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.methods import Microaggregation
+from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import ParameterError
+from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
+from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.progress import OnProgress
+from dpcore.schema import Boolean, Categorical, IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
+from workbench import samples
+from workbench.evaluate.rerun import run
+from workbench.ui import widgets
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import SAMPLE_TITLES
+
+EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
+DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
+KS = (25, 50, 100)
+ROWS = 3_000
+"""Of a table that take part, so that a sweep takes minutes at most."""
+SPLITS = 2
+SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
+"""Rows, features and share of the class 1 of the three tables of the book."""
+RECIPES = Words(
+    {
+        "gaussian": N_("Gaussian by class"),
+        "adaptive": N_("Adaptive"),
+        "tree": N_("Tree"),
+        "independent": N_("Independent"),
+    }
+)
+MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
+"""Microaggregation at several k, which has no epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublicSource:
+    """A table that may be read without a charge, and the column to learn."""
+
+    title: str
+    frame: pd.DataFrame
+    schema: Schema
+    target: str
+
+
+def titles() -> dict[str, str]:
+    """Return the title of each method: the recipes at hand, and microaggregation."""
+    mdav = {key: _("MDAV, k = {k} (no epsilon)").format(k=k) for key, k in MICROAGGREGATION.items()}
+    return {**RECIPES, **mdav}
+
+
+def tables() -> dict[str, str]:
+    """Return the titles of the invented samples, and of tables of the shape of the book's three."""
+    numeric = {
+        key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
+        for key, (rows, features, _share) in SHAPES.items()
+    }
+    return dict(SAMPLE_TITLES) | numeric
+
+
+def table(key: str) -> PublicSource:
+    """Build one of them."""
+    title = tables()[key]
+    if key in SHAPES:
+        return public_table(title, shaped(*SHAPES[key]))
+    return public_table(title, next(sample for sample in samples.SAMPLES if sample.key == key).build())
+
+
+def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
+    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
+    rng = np.random.default_rng(features)
+    label = np.where(rng.random(rows) < share, 1, -1)
+    centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
+    values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
+    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label})
+
+
+def public_table(title: str, frame: pd.DataFrame, target: str | None = None) -> PublicSource:
+    """Return a public table with its schema as it is suggested, whose facts are public too.
+
+    Args: target: None for the last column with two to ten classes.
+
+    Raises: ParameterError when there is no such column.
+    """
+    frame = frame.iloc[np.random.default_rng(0).permutation(len(frame))[:ROWS]].reset_index(drop=True)
+    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    classes = [
+        column.name
+        for column in schema.columns
+        if isinstance(column, (Categorical, Boolean)) and 2 <= column.values_size <= 10
+    ]
+    if not classes:
+        raise ParameterError(
+            "the table has no column of two to ten classes", remedy="bring one with a label to learn"
+        )
+    return PublicSource(title=title, frame=frame, schema=schema, target=target or classes[-1])
+
+
+def sweep(
+    chosen: Sequence[PublicSource], names: Sequence[str], epsilons: Sequence[float], on_progress: OnProgress
+) -> pd.DataFrame:
+    """Return one line per table, method, epsilon, scenario and measure, with mean and spread over the splits.
+
+    "original" stands for no privacy; methods without an epsilon have the same figures at every epsilon.
+    """
+    lines: list[dict[str, object]] = []
+    jobs = [(table, name) for table in chosen for name in names]
+    for number, (table, name) in enumerate(jobs):
+        title, has_epsilon = titles()[name], name not in MICROAGGREGATION
+        runs = epsilons if has_epsilon else epsilons[:1]
+        for place, epsilon in enumerate(runs):
+            on_progress(f"{table.title}: {title}", (number + place / len(runs)) / len(jobs))
+            scores, errors = widgets.compute(
+                figures, table.frame, table.schema, table.target, name, epsilon, SPLITS
+            )
+            of_release = _lines(table.title, title, [each for each in scores if each.of == "release"])
+            of_release.append(_pairs_line(table.title, title, errors))
+            lines += [
+                {**line, "epsilon": at}
+                for line in of_release
+                for at in ([epsilon] if has_epsilon else epsilons)
+            ]
+            if name == names[0] and place == 0:
+                originals = [each for each in scores if each.of == "original"]
+                of_original = _lines(table.title, _("original, no privacy"), originals)
+                lines += [{**line, "epsilon": at} for line in of_original for at in epsilons]
+    return pd.DataFrame(lines)
+
+
+def _lines(table: str, method: str, scores: Sequence[Score]) -> list[dict[str, object]]:
+    scenarios = {
+        1: _("1: learn from the original, test on the release"),
+        2: _("2: learn from the release, test on the original"),
+    }
+    return [
+        {
+            "table": table,
+            "method": method,
+            "scenario": scenarios[each.scenario],
+            "measure": each.measure,
+            "mean": each.mean,
+            "low": each.mean - each.spread,
+            "high": each.mean + each.spread,
+        }
+        for each in scores
+    ]
+
+
+def _pairs_line(table: str, method: str, errors: Sequence[float]) -> dict[str, object]:
+    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
+    mean = float(np.mean(errors))
+    return {
+        "table": table,
+        "method": method,
+        "scenario": _("distance of all pairs of columns"),
+        "measure": "pairs",
+        "mean": mean,
+        "low": mean - spread,
+        "high": mean + spread,
+    }
+
+
+def figures(
+    frame: pd.DataFrame, schema: Schema, target: str, method: str, epsilon: float, splits: int
+) -> tuple[tuple[Score, ...], list[float]]:
+    """Return scores of the learners, and the mean distance of all pairs of columns on each split.
+
+    Args:
+        frame: a public table.
+        schema: of the table.
+        target: the column to predict.
+        method: of `RECIPES` or of `MICROAGGREGATION`.
+        epsilon: of a recipe.
+        splits: how often the table is cut into rows to learn from and rows to test on.
+    """
+    cuts, errors = [], []
+    for split in random_splits(frame, frame, times=splits):
+        train = split.train.reset_index(drop=True)
+        if method in MICROAGGREGATION:
+            release = _microaggregated(schema, MICROAGGREGATION[method], train)
+        else:
+            recipe, loss = _recipe(method, schema, target), PureDP(epsilon=repr(epsilon))
+            release = run(recipe, loss, schema, train).sample(len(train), seed=0)
+        cuts.append(Split(train=train, test=split.test, release=release))
+        errors.append(marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean)
+    return learn(cuts, schema, target, tasks=("logistic", "linear", "k-means")), errors
+
+
+def _recipe(method: str, schema: Schema, target: str) -> Recipe:
+    if method == "gaussian":
+        return _gaussian(schema, target)
+    if method == "independent":
+        return Independent(columns=schema.domain.names)
+    return Adaptive() if method == "adaptive" else Tree()
+
+
+def _gaussian(schema: Schema, target: str) -> Recipe:
+    """Return the recipe by class; columns without an order, or with missing values, by their cells."""
+    others = [column for column in schema.columns if column.name != target]
+    numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
+    cells = [column.name for column in others if column.name not in numbers]
+    return Gaussian.of(schema, label=target, one_hot=cells)
+
+
+def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
+    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in the book."""
+    numbers = [
+        column.name
+        for column in schema.columns
+        if isinstance(column, IntervalColumn)
+        and pd.api.types.is_numeric_dtype(train[column.name])
+        and train[column.name].notna().all()
+    ]
+    if not numbers:
+        raise ParameterError(
+            "microaggregation needs columns of numbers", remedy="take another method or another table"
+        )
+    names = [name for name in schema.domain.names if name in train]
+    plan = Plan(
+        roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},
+        hierarchies={},
+        models=(KAnonymity(k=k),),
+        method=Microaggregation(),
+    )
+    return apply(train[names], plan)

@@ -1,0 +1,67 @@
+"""Methods compared against epsilon before anything is spent, on tables in which nobody is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from workbench import session
+from workbench.evaluate import methods
+from workbench.evaluate.form import digest
+from workbench.evaluate.learning_view import MEASURES
+from workbench.evaluate.report import known, progress
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.method_charts import against_epsilon
+
+
+def compare_methods() -> None:
+    """Compare methods against epsilon, on tables in which nobody is."""
+    st.markdown(
+        _(
+            "Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and "
+            "your table is not read. A public table of your own may take part."
+        )
+    )
+    tables = methods.tables()
+    own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
+    chosen = st.multiselect(
+        _("Tables"),
+        list(tables),
+        list(tables)[:1],
+        format_func=tables.__getitem__,
+        key="sweep-tables",
+    )
+    titles = methods.titles()
+    names = st.multiselect(
+        _("Methods"),
+        list(titles),
+        list(titles),
+        format_func=titles.__getitem__,
+        key="sweep-methods",
+    )
+    epsilons = st.multiselect(
+        _("Epsilons"), list(methods.EPSILONS), list(methods.DEFAULT_EPSILONS), key="sweep-epsilons"
+    )
+    of_own = "" if own is None else digest(own)
+    key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
+    frame = known(key)
+    if frame is None:
+        if not (chosen or of_own) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
+            return
+        public = [methods.table(name) for name in chosen]
+        if own is not None:
+            public.append(methods.public_table(_("public table"), own))
+        with progress(_("Comparing"), key="stop-heavy") as on_progress, widgets.in_line():
+            frame = methods.sweep(public, names, sorted(epsilons), on_progress)
+        session.session().reports[key] = frame
+    measures = {"pairs": _("distance of all pairs of columns"), **MEASURES}
+    measure = st.segmented_control(
+        _("Measure"),
+        [each for each in measures if (frame["measure"] == each).any()],
+        default="pairs",
+        required=True,
+        format_func=measures.__getitem__,
+        key="sweep-measure",
+    )
+    shown = frame[frame["measure"] == measure].drop(columns="measure")
+    widgets.show_pictures(against_epsilon(shown, measure=measures[measure]), key="sweep")

@@ -1,0 +1,101 @@
+"""The tab Pairs, with the pairs of columns that came out wrong, and values that never go together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.measures import Scored
+from dpcore.evaluation.utility.propensity import Propensity
+from dpcore.evaluation.utility.similarity import SimilarityReport
+from dpcore.synthesis import SyntheticModel
+from workbench.evaluate import cards
+from workbench.evaluate.columns_view import show_cards
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import known, progress
+from workbench.ui import charts, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import percent, plain
+
+
+def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show the pairs of columns that came out wrong, and values that never go together."""
+    score = similarity.score(measures.PAIRS)
+    if score is None:
+        st.info(_("This release has one column only, so there are no pairs."))
+        return
+    st.markdown(
+        _(
+            "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**"
+        ).format(
+            a=plain(score.worst[0]),
+            b=plain(score.worst[1]),
+            distance=percent(similarity.marginals.ways[1].worst),
+        )
+    )
+    show_cards(cards.of_pairs(similarity), key="cards-pairs")
+    st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
+    shown = widgets.choose_readable(
+        similarity.marginals.columns, similarity.marginals.pairs, key="pairs-columns"
+    )
+    names = [similarity.marginals.columns[i] for i in shown]
+    distances = similarity.marginals.pairs[np.ix_(shown, shown)]
+    maps = [np.tril(distances, -1)]
+    release = candidate.release
+    model = release.model if release is not None else None
+    if isinstance(model, SyntheticModel):
+        maps.append(np.tril(np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1))
+    end = max(0.01, *(float(each.max(initial=0)) for each in maps))
+    left, right = st.columns(2)
+    with left:
+        st.markdown(_("Rows that would have to change"))
+        chart = charts.heatmap(names, distances, title=_("share of rows"), end=end)
+        widgets.show_chart(chart, key="pairs")
+    with right:
+        if isinstance(model, SyntheticModel):
+            st.markdown(_("Error that the noise explains (may be published)"))
+            widgets.show_noise(model, shown=shown, end=end)
+        else:
+            st.markdown(_("Strength of the relation of two columns: change of Cramér's V"))
+            change = abs(similarity.association[0] - similarity.association[1])[np.ix_(shown, shown)]
+            chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
+            widgets.show_chart(chart, key="v")
+    if similarity.impossible:
+        st.markdown(_("**Values that never go together in the original:**"))
+        st.dataframe(impossible_table(similarity), hide_index=True, key="impossible")
+    _tell_apart(curator, candidate)
+
+
+def _tell_apart(curator: Curator, candidate: Candidate) -> None:
+    key = ("propensity", candidate.key)
+    scored: Scored | None = known(key)
+    if scored is None:
+        if not st.button(_("Can a classifier tell the tables apart?"), key="tell-apart"):
+            return
+        with progress(_("Training classifiers"), key="stop-heavy") as on_progress:
+            scored = widgets.once_in_line(
+                curator, key, lambda: Propensity(release=candidate.table), on_progress
+            )
+    st.markdown(
+        _(
+            "**A classifier tells released rows from original ones: score {value:.2f}.** 1 is not at all, "
+            "0 is always. Another sample has {floor:.2f}, independent columns {independent:.2f}."
+        ).format(value=scored.value, floor=scored.floor, independent=scored.independent)
+    )
+
+
+def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
+    """Return the pairs of values that the original does not have."""
+    return pd.DataFrame(
+        [
+            {
+                _("this value"): f"{first} = {value}",
+                _("together with"): f"{second} = {other}",
+                _("of the released rows"): percent(share),
+            }
+            for first, value, second, other, share in similarity.impossible
+        ]
+    )

@@ -1,0 +1,107 @@
+"""The tab Questions, with ranges of one column against the original and against direct questions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.curator import Curator
+from dpcore.evaluation import RangeErrors, RangeErrorsOf
+from dpcore.release import Release
+from dpcore.schema import IntervalColumn
+from dpcore.tables.rows import PublicTable
+from workbench import session
+from workbench.evaluate.form import Candidate
+from workbench.ui import charts, widgets
+from workbench.ui.charts import Chart
+from workbench.ui.language import _
+from workbench.ui.wording import hundredths, number
+
+
+def questions(curator: Curator, candidate: Candidate) -> None:
+    """Show the error of ranges of one column; counts of the original are enough."""
+    columns = {
+        column.name: column
+        for column in curator.schema.columns
+        if isinstance(column, IntervalColumn) and column.name in candidate.table.frame
+    }
+    if not columns:
+        st.info(_("Range questions need a column of numbers or dates, and this release has none."))
+        return
+    name = st.selectbox(_("Column"), list(columns), key=f"question-column-{candidate.key[:8]}")
+    bounds = columns[name].bounds
+    low, high = st.select_slider(
+        _("How many rows have a value from … up to, and not including, …"),
+        bounds,
+        (bounds[0], bounds[len(bounds) // 2]),
+        key=f"question-range-{name}",
+    )
+    release = candidate.release
+    rows = _("its rows")
+    if release is not None:
+        rows = _("{rows:,} drawn rows").format(rows=len(candidate.table.frame))
+    sources: dict[str, tuple[str, Release | PublicTable | None]] = {
+        "rows": (rows, candidate.table),
+        "original": (_("the original itself"), None),
+    }
+    if release is not None and any(name in clique for clique in release.marginals):
+        sources = {"counts": (_("its noisy counts"), release)} | sources
+    first = next(iter(sources))
+    key = st.segmented_control(
+        _("Answered from"),
+        list(sources),
+        default=first,
+        required=True,
+        format_func=lambda key: sources[key][0],
+        key=f"question-source-{candidate.key[:20]}-{name}",
+    )
+    paid = loss_from(release.guarantee.loss) if release else None
+    errors = session.once(
+        curator,
+        ("ranges", candidate.key, name, low, high, key or first),
+        lambda: RangeErrorsOf(
+            source=sources[key or first][1],
+            column=name,
+            named=((low, high),),
+            loss=paid if isinstance(paid, PureDP) else None,
+        ),
+    )
+    answer = errors.named[0]
+    exact, left, middle, right = st.columns(4)
+    exact.metric(_("In the original"), f"{answer.true:,}")
+    left.metric(_("Answer from the release"), number(answer.answer))
+    middle.metric(_("Off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
+    if answer.direct is not None:
+        right.metric(
+            _("Asked directly, typically"),
+            hundredths(answer.direct.median),
+            help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
+        )
+    widgets.show_chart(range_chart(errors), key="ranges")
+
+
+def range_chart(errors: RangeErrors) -> Chart:
+    """Draw the median and 95 % error by width, from the release and asked directly."""
+    lines = []
+    for width in errors.widths:
+        for series, quantiles in (
+            (_("from the release"), width.answered),
+            (_("asked directly"), width.direct),
+        ):
+            if quantiles is not None:
+                lines += [
+                    (width.width, f"{series}, {_('median')}", quantiles.median),
+                    (width.width, f"{series}, {_('95 %')}", quantiles.high),
+                ]
+    return charts.lines(
+        pd.DataFrame(lines, columns=["width", "source", "error"]),
+        x="width",
+        y="error",
+        series="source",
+        x_title=_("cells in the range"),
+        y_title=_("error, % of the true count"),
+        alt=_("Error of range queries on {column} by width of the range.").format(column=errors.column),
+        colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
+        wide=True,
+    )

@@ -1,0 +1,288 @@
+"""The report on a release, with its figures next to the original and a sentence to act on. Internal."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from dpcore.curator import Curator
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.progress import OnProgress
+from dpcore.schema import Date
+from workbench import session
+from workbench.evaluate.form import Candidate
+from workbench.ui import progress_view
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import number, percent, plain
+
+COLUMN_OFF = 0.1
+"""Share of rows that would have to change in the worst column, from which figures about it mislead."""
+KEPT, LOST = 0.8, 0.4
+"""Share of what pairs of columns tell: enough from the first on, too little below the second."""
+NOTHING_TO_KEEP = 0.02
+"""Distance of independent columns beyond chance, below which the original has no relations to speak of."""
+LEARNERS = Words(
+    {
+        "logistic": N_("logistic regression"),
+        "linear": N_("linear regression"),
+        "k-means": N_("groups (k-means)"),
+        "trees": N_("boosted trees"),
+        "svm": N_("support vector machine"),
+    }
+)
+STAGES = Words(
+    {
+        "comparing columns and pairs": N_("comparing columns and pairs"),
+        "comparing single values": N_("comparing single values"),
+        "comparing how columns go together": N_("comparing relations between columns"),
+        "asking random questions": N_("asking 300 random questions"),
+        "attacking": N_("attacking"),
+        "making it again": N_("making it again from half of the people"),
+        "telling the tables apart": N_("telling the tables apart"),
+    }
+)
+PLACED = Words(
+    {
+        "pairs": N_("pairs of columns"),
+        "triples": N_("triples of columns"),
+        "relations": N_("pairs of columns, in wide cells"),
+        "association": N_("strength of relations between columns"),
+        "correlation": N_("correlation of numbers"),
+        "queries": N_("random questions"),
+        "impossible": N_("impossible pairs of values"),
+        "propensity": N_("telling the tables apart"),
+    }
+)
+"""The measures that have a place between perfect and independent columns."""
+
+_SIDES = {"own": "release", "best": "original", "least": "majority"}
+
+Level = Literal["good", "mixed", "poor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """The uses that a release is good for, those that it is not, and what to do."""
+
+    level: Level
+    sentence: str
+    actions: tuple[str, ...]
+
+
+def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextManager[OnProgress]:
+    """Show the stage of long work, next to a way to stop it.
+
+    Args:
+        title: of the work.
+        key: of the button that stops it.
+        patience: seconds before anything is shown.
+    """
+    return progress_view.told(title, {**STAGES, **LEARNERS}, key=key, patience=patience)
+
+
+def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
+    """Compare a candidate with the original, once per session."""
+    key = f"stop-comparing-{candidate.key[:20]}"
+    with progress(_("Comparing"), key=key, patience=progress_view.PATIENCE) as on_progress:
+        return session.once(
+            curator,
+            ("similarity", candidate.key),
+            lambda: Similarity(release=candidate.table),
+            on_progress,
+        )
+
+
+def known(key: tuple[Any, ...]) -> Any:
+    """Return the content of a report that was computed in this session; None before."""
+    report = session.session().reports.get(key)
+    return getattr(report, "content", report)
+
+
+def placed(similarity: SimilarityReport) -> pd.DataFrame:
+    """Return each measure, and chance, with its place between perfect (0) and independent columns (1)."""
+    lines = []
+    for score in similarity.scores:
+        reach = (score.independent or 0) - score.measure.perfect
+        if score.measure.independent is not None or not reach:
+            continue
+        lines.append(
+            {
+                "figure": PLACED[score.measure.key],
+                "release": (score.value - score.measure.perfect) / reach,
+                "another sample": None
+                if score.floor is None
+                else (score.floor - score.measure.perfect) / reach,
+                "value": score.value,
+                "independent columns": score.independent,
+            }
+        )
+    return pd.DataFrame(
+        lines, columns=["figure", "release", "another sample", "value", "independent columns"]
+    )
+
+
+def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFrame:
+    """Return one line per column, with its distance, and mean, median, zeros and missing before and after."""
+    lines = []
+    for each in similarity.columns:
+        days = isinstance(curator.schema.column(each.column), Date)
+        line: dict[str, str] = {
+            _("column"): each.column,
+            _("rows that would have to change"): percent(each.distance),
+            _("by chance alone"): percent(each.floor),
+        }
+        for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
+            line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
+        for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
+            line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
+        line[_("deciles off by, of the range")] = "" if each.deciles is None else percent(each.deciles)
+        line[_("rare values that are there")] = f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
+    """Return the column whose share of zeros moved most, if by more than a tenth of the rows."""
+    moved = [each for each in similarity.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
+    return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
+
+
+def score_words(similarity: SimilarityReport, measure: measures.Measure) -> str:
+    """Return the figure of one measure as a percentage, or a dash."""
+    score = similarity.score(measure)
+    return "–" if score is None else percent(score.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """The score of a model that learned from a release and was tested on the original.
+
+    Attributes:
+        measure: "accuracy", or "r2" where no classes were predicted.
+        of: the measure of "release", and beside it of "original" and "majority", one answer for all.
+    """
+
+    target: str
+    measure: str
+    of: dict[str, float]
+
+    @property
+    def kept(self) -> float | None:
+        """Share, 0 to 1, of what the original teaches beyond one answer for all; None where it is nothing."""
+        best, own = (self.of[each] - self.of["majority"] for each in ("original", "release"))
+        return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
+
+
+def kept_relations(similarity: SimilarityReport) -> float | None:
+    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns; None without any.
+
+    Distances that chance would bring between two samples are no loss.
+    """
+    pairs = similarity.score(measures.RELATIONS)
+    if pairs is None or pairs.independent is None or pairs.floor is None:
+        return None
+    return kept_share(pairs.value, floor=pairs.floor, independent=pairs.independent)
+
+
+def kept_share(value: float, *, floor: float, independent: float) -> float | None:
+    """Return the same of any distance of pairs, given that of a bootstrap and of independent columns."""
+    chance = math.sqrt(2) * floor  # two samples differ by that much more than a sample and its bootstrap
+    if independent - chance < NOTHING_TO_KEEP:
+        return None
+    return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
+
+
+def is_off(column: ColumnSimilarity) -> bool:
+    """Tell whether figures about a column mislead."""
+    return column.distance > max(COLUMN_OFF, 2 * column.floor)
+
+
+def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
+    """Judge a release that was made to learn from, by that first and then by its worth for counting.
+
+    Args: counting: for a table that no recipe made, so that it says nothing of a larger share.
+    """
+    kept, actions = learned.kept, [_("For counting: {verdict}").format(verdict=counting.sentence)]
+    level: Level = "mixed"
+    if kept is None:
+        sentence = _("Made for learning {label}, of which the original teaches next to nothing.")
+    elif kept >= KEPT:
+        level, sentence = "good", _("Fit for learning {label}.")
+    elif kept >= LOST:
+        sentence = _("Fit for learning {label}, with losses.")
+    else:
+        level, sentence = "poor", _("Not fit for learning {label}.")
+    if kept is not None and kept < KEPT:
+        actions.insert(0, _("Release it again with a larger share of the budget, or with fewer columns."))
+    if learned.measure == "accuracy":
+        figures = _(
+            "A model from it is right in {own} of cases: {best} without privacy, {least} by one answer."
+        )
+        shown = {name: percent(learned.of[side]) for name, side in _SIDES.items()}
+    else:
+        figures = _("R² of a model from it is {own}: {best} without privacy.")
+        shown = {name: number(learned.of[side]) for name, side in _SIDES.items()}
+    sentence = f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
+    return Judgement(level=level, sentence=sentence, actions=(*actions, *counting.actions))
+
+
+def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
+    """Judge the quick report.
+
+    Args: ours: whether the release came from a recipe, whose budget can be changed.
+    """
+    worst, kept = similarity.columns[0], kept_relations(similarity)
+    off = is_off(worst)
+    pairs = similarity.score(measures.RELATIONS)
+    more = _("Release it again with a larger share of the budget, or with fewer columns.")
+    actions = []
+    if off:
+        actions.append(
+            _("Do not use figures about {column}: {share} of its rows would have to change.").format(
+                column=plain(worst.column), share=percent(worst.distance)
+            )
+        )
+    zeros = moved_zeros(similarity)
+    if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
+        actions.append(
+            _("Do not use the mean of {column}: {before} of the original is 0 and {after} of this.").format(
+                column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
+            )
+        )
+    if pairs is not None and pairs.no_better_than_independent and kept is not None:
+        sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
+        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+    if off and (kept is None or kept < KEPT):
+        sentence = _("Fit for few questions: at least one column came out wrong.")
+        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+    if kept is None:
+        good = _("Fit for counting one column at a time.")
+        if pairs is not None:
+            good = _(
+                "Fit for counting. The columns of the original have next to nothing to do with each other."
+            )
+        return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
+    if kept >= KEPT:
+        sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
+    elif kept >= LOST:
+        sentence = _(
+            "Fit for single columns. {kept} of the relations between columns are kept. Use with care."
+        )
+    else:
+        sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
+    if kept < KEPT and ours:
+        actions.append(more)
+    level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
+    return Judgement(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))
+
+
+def _value(value: float, *, days: bool) -> str:
+    if days:
+        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))).isoformat()
+    return number(value)

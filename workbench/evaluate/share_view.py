@@ -1,0 +1,47 @@
+"""Figures about a release that are charged and may be shared: those on offer, and those bought."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from workbench.evaluate import sharing
+from workbench.ui import epsilon_view, widgets
+from workbench.ui.language import _
+from workbench.ui.progress_view import being_computed
+from workbench.ui.wording import plain
+
+
+def share(curator: Curator, release: Release) -> None:
+    """Offer a figure with noise, which is charged and may be shared, and show those that were bought."""
+    _offer(curator, release)
+    if running := sharing.running(curator):
+        being_computed(lambda: sharing.running(curator) != running)
+    for report in sharing.reports(curator):
+        st.markdown(f"**{plain(sharing.title(report), at_most=200)}**  \n{sharing.words(report)}")
+        widgets.private_badge(report)
+
+
+def _offer(curator: Curator, release: Release) -> None:
+    offers = sharing.offers(curator, release)
+    title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
+    left = epsilon_view.left(curator)
+    if left <= 0:
+        st.info(_("Nothing is left of the budget."))
+        return
+    epsilon = epsilon_view.picker(_("Share of the budget"), key="share", default=0.1, largest=left)
+    try:
+        loss = epsilon_view.loss(curator, epsilon)
+        request_id = curator.request_of(offers[title], loss)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    st.button(
+        _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
+        key=f"share-pay-{request_id}",
+        disabled=epsilon > left or request_id in sharing.running(curator),
+        on_click=sharing.pay,
+        args=(curator, offers[title], loss, request_id),
+    )

@@ -1,0 +1,76 @@
+"""Charts of methods against epsilon: a line of pictures per table."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import pandas as pd
+
+from workbench.ui.charts import Chart, Pictures, dot, drawing, headed, tips_of
+from workbench.ui.language import _
+
+COLORS = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
+_SHAPES = {
+    "circle": "●",
+    "square": "■",
+    "triangle-up": "▲",
+    "diamond": "◆",
+    "cross": "✚",
+    "triangle-down": "▼",
+}
+
+
+def against_epsilon(
+    frame: pd.DataFrame, *, measure: str, colors: Sequence[str] = COLORS, by: str = "method"
+) -> Pictures:
+    """A measure against epsilon: a line of pictures per table, one per scenario, each as wide as its place.
+
+    Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the book.
+
+    Args:
+        frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
+        by: the field that is told by shapes, while colors tell the method.
+    """
+    names, ways = list(frame["method"].unique()), list(frame[by].unique())
+    wide = 0 < 20 * frame["mean"].min() < frame["mean"].max()
+    if wide:
+        frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))  # on a log scale too
+    colors = [colors[i % len(colors)] for i in range(len(names))]
+    shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]
+    lines: list[list[Chart]] = []
+    for table, of_table in frame.groupby("table", sort=False):
+        lines.append([])
+        for scenario, shown in of_table.groupby("scenario"):
+            altair, chart = drawing(shown)
+            chart = chart.encode(
+                x=altair.X(
+                    "epsilon:Q",
+                    title=_("epsilon"),
+                    scale=altair.Scale(type="log"),
+                    axis=altair.Axis(values=sorted(frame["epsilon"].unique()), format="~g"),
+                ),
+                y=altair.Y(
+                    "mean:Q", title=None, scale=altair.Scale(type="log") if wide else altair.Scale(zero=False)
+                ),
+                color=altair.Color("method:N", scale=altair.Scale(domain=names, range=colors), legend=None),
+            )
+            spread = chart.mark_rule(opacity=0.3).encode(y=altair.Y("low:Q"), y2=altair.Y2("high:Q"))
+            line = chart.mark_line().encode(detail=altair.Detail(f"{by}:N"))
+            points = chart.mark_point(filled=True, size=70, opacity=0.9).encode(
+                shape=altair.Shape(f"{by}:N", scale=altair.Scale(domain=ways, range=shapes), legend=None),
+                tooltip=tips_of(shown),
+            )
+            alt = _("{measure} against epsilon for {methods}: {table}, {scenario}.").format(
+                measure=measure, methods=", ".join(names), table=table, scenario=scenario
+            )
+            title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
+            spec = altair.layer(spread, line, points, title=title, height=300)
+            lines[-1].append(Chart(spec=spec, alt=alt, table=headed(shown)))
+    signs = [_SHAPES[shape] for shape in shapes]
+    if by == "method":
+        legend = [dot(*each) for each in zip(colors, map("{} {}".format, signs, names), strict=True)]
+    else:
+        legend = [dot(*each) for each in zip(colors, names, strict=True)]
+        legend += [f"<span>{sign} {html.escape(way)}</span>" for sign, way in zip(signs, ways, strict=True)]
+    return Pictures(lines=lines, legend=legend)
