@@ -5,6 +5,7 @@ The plan that is downloaded says which labels a value becomes; everything else i
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import math
@@ -289,21 +290,25 @@ def test_every_figure_is_of_the_table(name: str, marking: Marking, monkeypatch: 
     assert compared(seen, files, marking, t) >= {f"{UNIQUE} > value", f"{KEPT}|average", f"{BEFORE} > moved"}
 
 
+MADE = importlib.import_module("dpcore.anonymize.apply").Anonymization  # a function has the module's name
+TRIED = [importlib.import_module(f"dpcore.evaluation.table.{name}") for name in ("trial", "residual_risk")]
+
+
 @pytest.mark.parametrize(
-    ("name", "place", "wrong"),
+    ("name", "places", "named", "wrong"),
     [
-        ("visits", "person_of", lambda frame, column: None),  # rows in place of people
-        ("odd cells", "leaving", lambda frame, plan, hidden: ~hidden),  # visible groups alone
-        ("visits", "quality", lambda recoded, person: quality(recoded)),  # share of rows
+        ("visits", TRIED, "person_of", lambda frame, column: None),  # rows in place of people
+        ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),  # visible groups alone
+        ("visits", [MADE], "quality", property(lambda made: quality(made.recoded))),  # share of rows
     ],
 )
 def test_a_wrong_base_is_caught(
-    name: str, place: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+    name: str, places: list[Any], named: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test above would not see figures of rows, of visible groups alone, or a share of rows."""
     in_this_process(monkeypatch)
-    for module in ("trial", "residual_risk"):
-        monkeypatch.setattr(f"dpcore.evaluation.table.{module}.{place}", wrong)
+    for place in places:
+        monkeypatch.setattr(place, named, wrong)
     seen, files, t = walked(name, marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
         compared(seen, files, marking, t)

@@ -22,7 +22,7 @@ from scipy.stats.contingency import association
 import dpcore as dp
 from dpcore.evaluation import RangeErrorsOf
 from dpcore.evaluation.utility import similarity
-from tests.truth.figures import MarkedTab, agrees, check, figures
+from tests.truth.figures import ROUNDED, MarkedTab, agrees, check, figures
 from tests.truth.released import Told, array
 from tests.truth.tables import TABLES, Odd, around, opened
 from workbench.report import downloads
@@ -262,7 +262,19 @@ def of_columns(truth: Truth) -> dict[str, Any]:
     shares = [number / each.sum() for each in counts for number in each]
 
     def cards(shown: str) -> bool:
-        return isinstance(shown, str) and agrees(percents(shown), [truth.distance[name] for name in names])
+        """Names with their distance; what has words, such as "under 0.1 %", is a message of its own."""
+        if not isinstance(shown, str) or not all(name in shown for name in names):
+            return False
+        parts = {
+            name: percents(re.split("|".join(map(re.escape, names)), shown.split(name, 1)[1])[0])
+            for name in names
+        }
+        return all(
+            agrees(told, [truth.distance[name]])
+            if told
+            else any(way(truth.distance[name]) for way in ROUNDED.values())
+            for name, told in parts.items()
+        )
 
     return {
         MOVED: truth.distance[top],

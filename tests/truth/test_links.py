@@ -21,7 +21,10 @@ from workbench.store.surveys import links_work
 
 STATE = "made on {made}, works until {expires} UTC, for {whom}|"
 SEEN = "opened {times} times, last on {when} UTC|"
-CHOICES = {"{days} days|days"}  # for how long a link may work
+CHOICES = {
+    "{days} days|days",  # for how long a link may work
+    "Show it to somebody > code",  # the address, which is drawn by chance
+}
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ STATIC = {
     "Made on {day}.|day",
 }
 EPSILON = 2.5
-ANSWER = Release.answer
+RIGHT = Release.answer
 CASES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
     "visits": (
         dp.Marginals(cliques=[("ward", "days"), ("age",)]),
@@ -252,13 +252,13 @@ def test_the_rows_of_the_file_are_another_number() -> None:
 def rows_of_the_file(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts as if all rows of the file counted."""
     odd = TABLES["visits"]
-    right = ANSWER(release, clique)
+    right = RIGHT(release, clique)
     return dataclasses.replace(right, values=right.values * len(odd.frame) / len(counted(odd)))
 
 
 def first_table(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts with the interval of the first table, whatever is asked."""
-    right = ANSWER(release, clique)
+    right = RIGHT(release, clique)
     half = release.marginals[next(iter(release.marginals))].half_width()
     return dataclasses.replace(right, low=np.maximum(0, right.values - half), high=right.values + half)
 
@@ -270,3 +270,104 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
     monkeypatch.setattr(Release, "answer", wrong)
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
+
+
+LISTED = {
+    "statistics": dp.Statistics(
+        column="age", centers=tuple(map(float, range(120))), quantiles=("1/4", "1/2")
+    ),
+    "found categories": dp.Categories(column="ward", delta="1e-6"),
+}
+LOST = "{name} {loss} with delta {delta:g}|"
+FOUND = "ward: Bar chart of {cells} noisy counts of {column}.|cells"
+
+
+@functools.cache
+def without_tables(name: str) -> tuple[Release, dict[str, Any], pd.DataFrame]:
+    """A release that has no tables of cells, its file, and the rows that count."""
+    columns = (dp.Integer("age", low=0, high=119), dp.Categorical("ward", categories=(), other=True))
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=2, id_column="patient_id"))
+    budget = dp.ApproxDP(epsilon="30", delta="1e-5", threshold_delta="1e-6")
+    curator = dp.Curator.open(TABLES["visits"].frame, schema, budget=budget, ledger=dp.MemoryLedger())
+    release = curator.run(LISTED[name], dp.PureDP(epsilon=str(EPSILON)))
+    rows = curator._engine.counted(curator._engine.rows()).frame
+    assert rows.groupby("patient_id").size().equals(counted(TABLES["visits"]).groupby("patient_id").size())
+    return release, json.loads(downloads.content(release, "release.json"))["model"], rows
+
+
+def listed_facts(name: str, release: Release) -> dict[str, Any]:
+    """What is true of the page, by the file."""
+    model = without_tables(name)[1]
+    true: dict[str, Any] = {
+        "{name} {loss}|loss": EPSILON,
+        LOST + "loss": EPSILON,
+        LOST + "delta": "1e-06",
+        SURE: 100 / (1 + math.exp(-EPSILON)),
+        MADE: release.created[:10],
+        CAPPED: 2,
+        **dict.fromkeys(UNITS, "add or remove one person (at most 2 rows, named by 'patient_id')"),
+    }
+    if name == "statistics":
+        figures_of = model["figures"]
+        names = [each["name"] for each in figures_of]
+        assert names == ["mean", "variance", "standard deviation", "quantile 1/4", "quantile 1/2"]
+        true["figure"] = [*names[:3], "25 % of the rows lie below", "50 % of the rows lie below"]
+        true["value"] = [each["value"] for each in figures_of]
+        for heading, field in (("off by, at most", "half_width"), ("places off, at most", "rank_error")):
+            true[heading] = ["" if each[field] is None else each[field] for each in figures_of]
+    else:
+        counts = np.array(sorted(model["counts"].values(), reverse=True), dtype=float)
+        true |= {FOUND: len(counts), "ward: rows": counts.tolist()}
+        true |= {f"ward: {shape}": fits for shape, fits in drawn(counts).items()}
+    return {key: lambda _, value=value: value for key, value in true.items()}
+
+
+def table_of(name: str) -> bool:
+    """Whether the file says of the rows that count what is so, but for noise; wrong once in a million."""
+    _release, model, rows = without_tables(name)
+    if name == "found categories":
+        off = width(variance_of(2 / EPSILON), pooled=False) * math.log(1e6) / math.log(20)
+        return all(abs(model["counts"][ward] - n) <= off for ward, n in rows["ward"].value_counts().items())
+    age, of = rows["age"], {each["name"]: each for each in model["figures"]}
+    widest = math.log(1e6) / math.log(20)
+    places = all(
+        (age < of[f"quantile {order}"]["value"]).sum() - reach <= share * len(age)
+        and share * len(age) <= (age <= of[f"quantile {order}"]["value"]).sum() + reach
+        for order, share in (("1/4", 0.25), ("1/2", 0.5))
+        for reach in [of[f"quantile {order}"]["rank_error"] * widest]
+    )
+    return places and abs(of["mean"]["value"] - age.mean()) <= of["mean"]["half_width"] * widest
+
+
+def variance_of(scale: float) -> float:
+    """The variance of discrete Laplace noise."""
+    return 1 / (2 * math.sinh(1 / scale / 2) ** 2)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_figures_that_are_no_cells_are_of_the_release(marking, name: str) -> None:
+    """A page would show another mean, another error or other categories than its release has."""
+    release = without_tables(name)[0]
+    facts = listed_facts(name, release)
+    compared = check(of_html(shown(release), marking), facts, STATIC, None)
+    assert compared >= ({"value", "off by, at most"} if name == "statistics" else {"ward: rows", FOUND})
+    assert table_of(name)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_wrong_base_of_figures_is_caught(marking, name: str) -> None:
+    """The test above would not see figures of all rows of the file, or errors of one row a person."""
+    release, _model, rows = without_tables(name)
+    more = len(TABLES["visits"].frame) / len(rows)
+    model: Any = release.model
+    if name == "statistics":
+        halves = [
+            dataclasses.replace(each, half_width=each.half_width and each.half_width / 2)
+            for each in model.figures
+        ]
+        wrong = dataclasses.replace(model, figures=tuple(halves))
+    else:
+        wrong = dataclasses.replace(model, counts={ward: round(n * more) for ward, n in model.counts.items()})
+    facts = listed_facts(name, release)
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(shown(dataclasses.replace(release, model=wrong)), marking), facts, STATIC, None)
