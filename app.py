@@ -40,6 +40,7 @@ pages = {
 }
 
 page = st.navigation(pages)
+st.sidebar.markdown(f"🔒 **{_('Privacy Workbench')}**")
 st.set_page_config(page_title=_("{page} · Privacy Workbench").format(page=page.title))
 address.follow(shows_release=page.url_path == "synthesize")
 widgets.legible()

@@ -105,10 +105,10 @@ def distances(targets: Records, table: Records, columns: Sequence[int] | None = 
     for column in range(len(table.names)) if columns is None else columns:
         own, other = targets.values[column][:, None], table.values[column][None, :]
         if table.ordered[column]:
-            apart = np.abs(own.astype(np.float32) - other.astype(np.float32))
-            np.minimum(apart, 1, out=apart)
+            gaps = np.abs(own.astype(np.float32) - other.astype(np.float32))
+            np.minimum(gaps, 1, out=gaps)
             both = targets.missing(column)[:, None] & table.missing(column)[None, :]
-            total += np.where(np.isnan(apart), np.where(both, 0, 1), apart).astype(np.float32)
+            total += np.where(np.isnan(gaps), np.where(both, 0, 1), gaps).astype(np.float32)
         else:
             total += own != other
     return total.astype(np.float64)

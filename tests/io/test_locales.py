@@ -29,7 +29,7 @@ def column(cells: list[str], separator: str = ";", **options: object) -> pd.Seri
 
 
 def test_a_german_table_is_read_as_it_is_meant() -> None:
-    """PEOPLE.md, D4: decimal commas and dates with points would be texts, and be left out as names."""
+    """Decimal commas and dates with points would be texts, and be left out as names."""
     result = read(GERMAN)
     assert result.frame["Umsatz"].tolist() == [3461.21, 12.0, 1_000_000.5]
     assert result.frame["Größe"].tolist() == [172.5, 180.0, 165.25]
@@ -157,7 +157,7 @@ def test_e7_adult_data_as_the_listing_reads_it(shared: Path) -> None:
 
 
 def test_title_lines_above_the_table_are_left_out() -> None:
-    """PEOPLE.md, D30: a file with a title would be read as rows of rubbish."""
+    """A file with a title would be read as rows of rubbish."""
     text = "Customers of 2024\n\nname,age,city\nAda,3,Bonn\nBo,4,Kiel\n"
     result = read(text)
     assert list(result.frame) == ["name", "age", "city"]

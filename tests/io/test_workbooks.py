@@ -89,7 +89,7 @@ ROWS: list[list[object]] = [
 
 
 def test_a_workbook_is_read_as_its_table():
-    """Half of all offices keep their tables in Excel (D30)."""
+    """Half of all offices keep their tables in Excel."""
     read = read_table(workbook(ROWS), "people.xlsx")
     assert read.kind == "workbook"
     assert list(read.frame.columns) == ["name", "age", "height", "born", "member"]
@@ -134,7 +134,7 @@ def test_a_sheet_of_an_open_document_program_is_read(tmp_path):
 
 @pytest.mark.parametrize("ending", ["sav", "dta"])
 def test_statistics_files_give_labels_and_missing(tmp_path, ending):
-    """Codes such as 1 and 2 would be released where the file says what they mean (D30)."""
+    """Codes such as 1 and 2 would be released where the file says what they mean."""
     import pyreadstat
 
     frame = pd.DataFrame({"sex": [1.0, 2.0, None], "age": [20.0, 30.0, 40.0], "city": ["A", "B", "A"]})

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from workbench.anonymize.work import AnonymizeState
 
 from tests.pages.tab import Tab
+from workbench.anonymize.state import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
 

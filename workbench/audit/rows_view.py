@@ -37,13 +37,13 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
     Args: others: columns that may hold weights or households.
     """
     with st.expander(_("Risk of each row, and each column's part in it"), key="each-row"):
-        asked = _ask(columns, others)
+        evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
         try:
             with st.spinner(_("Looking at every set of columns"), show_time=True):
-                key = ("risk of each row", asked)
-                report = widgets.once_in_line(curator, key, lambda: asked)
+                key = ("risk of each row", evaluation)
+                report = widgets.once_in_line(curator, key, lambda: evaluation)
         except DpcoreError as error:
             widgets.error_box(error)
             return

@@ -165,7 +165,7 @@ class Learned:
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
-        of: the measure of "release", and beside it of "original" and "majority", one answer for all.
+        of: the measure of "release", and next to it of "original" and "majority", one answer for all.
     """
 
     target: str

@@ -93,11 +93,11 @@ def nearest(
     rows, closest = [], []
     for start in range(0, len(targets), chunk):
         some = np.arange(start, min(start + chunk, len(targets)))
-        apart = distances(targets.take(some), table, columns)
+        gaps = distances(targets.take(some), table, columns)
         if not_itself is not None:
-            apart[np.arange(len(some)), not_itself[some]] = np.inf
-        jittered = apart + 1e-5 * rng.random(apart.shape)  # float32 distances differ by more, or not at all
+            gaps[np.arange(len(some)), not_itself[some]] = np.inf
+        jittered = gaps + 1e-5 * rng.random(gaps.shape)  # float32 distances differ by more, or not at all
         count_here = min(count, len(table))
         rows.append(np.argpartition(jittered, count_here - 1, axis=1)[:, :count_here])
-        closest.append(apart.min(axis=1))
+        closest.append(gaps.min(axis=1))
     return np.concatenate(rows), np.concatenate(closest)

@@ -60,10 +60,10 @@ def inference(scene: Scene, secret: str | None = None) -> AttackResult:
 
     def rate(people: Records, *, informed: bool = True) -> Rate:
         targets = scene.targets(people)
-        asked = scene.rng.choice(np.array(secrets), len(targets))
+        secret_of = scene.rng.choice(np.array(secrets), len(targets))
         right = 0
         for column in secrets:
-            some = targets.take(asked == column)
+            some = targets.take(secret_of == column)
             if not len(some):
                 continue
             known = [other for other in range(len(names)) if other != column]

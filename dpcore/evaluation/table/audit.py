@@ -130,12 +130,16 @@ class Audit(Evaluation[Microdata, AuditReport]):
         *,
         known: Sequence[str] | None = None,
         sensitive: Sequence[str] | None = None,
-        **asked: Any,
+        **options: Any,
     ) -> Audit:
         """Build the audit of a whole table, in which every column counts by its role.
 
-        Args: roles: as proposed. known, sensitive: in place of the columns that were proposed as such. asked:
-            further attributes.
+        Args:
+            roles: as proposed.
+            schema: names the person.
+            known: quasi-identifiers, in place of the proposed ones.
+            sensitive: in place of the proposed ones.
+            options: further attributes.
         """
         by_role = {role: [each.column for each in roles if each.role == role] for role in ROLES}
         known = by_role["quasi-identifier"] if known is None else known
@@ -146,7 +150,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
             sensitive=tuple(name for name in secret if name not in known),
             others=tuple(each.column for each in roles if each.column not in left_out),
             roles=roles,
-            **asked,
+            **options,
         )
 
     @property
@@ -282,7 +286,7 @@ def who_is_named(
 ) -> tuple[list[str], list[str]]:
     """Return the columns that name people, and those of free text, which may.
 
-    Args: judged: columns that are asked about otherwise.
+    Args: judged: columns that are judged otherwise.
     """
     kinds = {
         role.column: "" if role.finding is None else role.finding.kind

@@ -100,7 +100,19 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
 
 @dataclass(frozen=True, kw_only=True)
 class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
-    """The counts of sets of columns, cell by cell."""
+    """The counts of sets of columns, cell by cell.
+
+    >>> import pandas as pd
+    >>> import dpcore as dp
+    >>> sex = dp.Categorical("sex", categories=("F", "M"))
+    >>> age = dp.Integer("age", low=0, high=99, bin_width=50)
+    >>> schema = dp.Schema(columns=(sex, age), unit=dp.PrivacyUnit(max_rows=1))
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"], "age": [20, 30, 70]})
+    >>> curator = dp.Curator.open(table, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    >>> report = curator.evaluate(CountsOf(cliques=(("sex",), ("sex", "age"))))
+    >>> [(each.columns, each.original.tolist()) for each in report.content]
+    [(('sex',), [2, 1]), (('sex', 'age'), [[2, 0], [0, 1]])]
+    """
 
     kind = "counts together"
 

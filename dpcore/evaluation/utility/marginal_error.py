@@ -65,7 +65,7 @@ def marginal_error(
     schema: Schema,
     ways: Sequence[int] = (1, 2, 3),
     max_cliques: int | None = None,
-    told: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> MarginalError:
     """Return the mean and worst total variation distance over the marginals of `ways` columns.
 
@@ -77,7 +77,7 @@ def marginal_error(
         schema: of both tables.
         ways: numbers of columns, from 1.
         max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
-        told: hears the share of the cliques that are done.
+        on_share: called with the share of the cliques that are done.
     Raises: ParameterError when there is nothing to compare; SchemaError for a value without a cell.
     """
     columns = tuple(name for name in schema.domain.names if name in original and name in other)
@@ -107,7 +107,7 @@ def marginal_error(
     number, done = sum(map(len, compared.values())), itertools.count()
 
     def distances_of(clique: tuple[int, ...]) -> list[float]:
-        told(next(done) / number)
+        on_share(next(done) / number)
         return tables.distances(clique)
 
     for way, cliques in compared.items():

@@ -57,7 +57,7 @@ def propensity(
     values = []
     for number, other in enumerate(others):
         on_progress("telling the tables apart", number / 3)
-        values.append(_told_apart(own, other))
+        values.append(_indistinguishability(own, other))
     return Scored(measure=measures.PROPENSITY, value=values[0], floor=values[1], independent=values[2])
 
 
@@ -75,7 +75,7 @@ class Propensity(RowsEvaluation[Scored]):
         return propensity(original.frame, self.release.frame, schema, on_progress)
 
 
-def _told_apart(own: Floats, other: Floats) -> float:
+def _indistinguishability(own: Floats, other: Floats) -> float:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold, cross_val_predict

@@ -1,7 +1,7 @@
 """Errors of range queries: of random ranges of growing width, and of named ones.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
-of the width, while the true count grows faster. Beside them is the error of each range asked directly, with
+of the width, while the true count grows faster. Next to them is the error of each range asked directly, with
 one Laplace draw per range at the same loss; then every further range is a further charge, while ranges from
 a release are free.
 """
@@ -50,7 +50,7 @@ class WidthError:
 
     Attributes:
         width: cells in a range.
-        ranges: how many were asked.
+        ranges: how many there were.
         undefined: how many of these hold no row in the original, so that a percentage has no meaning.
         answered: errors of the answers; None when all are undefined.
         direct: errors to expect when each range is asked directly; None without a loss to compare with.

@@ -111,7 +111,7 @@ def similarity(
         schema,
         ways,
         max_cliques=500,
-        told=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
+        on_share=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
     )
     on_progress("comparing single values", 0.6)
     cells = Cells.of(original, release, schema, tuple(names))
@@ -218,11 +218,11 @@ def _number_figures(
         return {}
     low, high = float(column.edges[0]), float(column.edges[-1])
     levels = (np.arange(1000) + 0.5) / 1000
-    apart = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
+    distances = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
     deciles = np.abs(np.quantile(own, _LEVELS) - np.quantile(other, _LEVELS))
     counts_zero = low <= 0 <= high and not isinstance(column, Date)
     return {
-        "wasserstein": min(1.0, float(apart.mean()) / (high - low)),
+        "wasserstein": min(1.0, float(distances.mean()) / (high - low)),
         "deciles": min(1.0, float(deciles.max()) / (high - low)),
         "mean": (float(own.mean()), float(other.mean())),
         "median": (float(np.median(own)), float(np.median(other))),
@@ -303,7 +303,7 @@ def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], .
     return tuple(pairs[:20]), (float(hit["release"].mean()), float(hit["shuffled"].mean()))
 
 
-def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
+def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Floats]:
     """Return the relative errors of the same random questions in every table.
 
     A question names two or three columns, or the only one; of one with an order a range of its cells, of
@@ -316,7 +316,7 @@ def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
         for table, codes in cells.codes.items()
     }
     for number in range(QUERIES):
-        told(number / QUERIES)
+        on_share(number / QUERIES)
         columns = rng.choice(len(cells.names), min(len(cells.names), int(rng.integers(2, 4))), replace=False)
         chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
         shares = {}
