@@ -13,6 +13,7 @@ from dpcore.local.question import Question
 from dpcore.local.recommend import Option, recommend
 from dpcore.local.reports import from_lines, to_lines
 from dpcore.local.response import RandomizedResponse
+from dpcore.local.several import Several, sample, split
 from dpcore.local.subset import SubsetSelection
 from dpcore.local.unary import OptimizedUnary, SymmetricUnary
 
@@ -29,10 +30,13 @@ __all__ = [
     "Question",
     "RandomizedResponse",
     "RoundedResponse",
+    "Several",
     "SubsetSelection",
     "SymmetricUnary",
     "discretize",
     "from_lines",
     "recommend",
+    "sample",
+    "split",
     "to_lines",
 ]

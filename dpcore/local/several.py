@@ -1,0 +1,121 @@
+"""Several questions to the same person, who shares epsilon out among them or answers one drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from dpcore.accounting.loss import Number
+from dpcore.errors import ParameterError
+from dpcore.local.base import Protocol, Reports, checked_codes
+from dpcore.local.bits import checked_epsilon, uniform
+from dpcore.local.estimate import Estimate
+
+Way = Literal["split", "sample"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Several:
+    """One protocol per question, and how a person's loss is shared out.
+
+    Attributes:
+        protocols: one per question, in order.
+        way: "split": everybody answers all questions, and their losses add up. "sample": everybody answers
+            one question, drawn with equal chances whatever they would say, at the largest loss of them all.
+    """
+
+    protocols: tuple[Protocol, ...]
+    way: Way
+
+    def __post_init__(self) -> None:
+        if not self.protocols:
+            raise ParameterError("there must be at least one question", remedy="name the questions")
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The loss of one person over all questions."""
+        losses = [protocol.epsilon for protocol in self.protocols]
+        return sum(losses, Fraction(0)) if self.way == "split" else max(losses)
+
+    def perturb(self, answers: Sequence[Any]) -> tuple[Reports, ...]:
+        """Return the reports on each question; costs each person `epsilon` in all.
+
+        Args:
+            answers: the categories of all people, one list per question; is not changed.
+        Raises: ParameterError for lists of different lengths, or another number of them.
+        """
+        if len(answers) != len(self.protocols):
+            raise ParameterError(
+                "there are {lists} lists of answers for {questions} questions",
+                remedy="give one list per question",
+                lists=len(answers),
+                questions=len(self.protocols),
+            )
+        codes = [
+            checked_codes(each, protocol.categories)
+            for each, protocol in zip(answers, self.protocols, strict=True)
+        ]
+        if len({len(each) for each in codes}) > 1:
+            raise ParameterError(
+                "the lists of answers have different lengths", remedy="give every person's answer to each"
+            )
+        if self.way == "split":
+            return tuple(protocol.perturb(each) for protocol, each in zip(self.protocols, codes, strict=True))
+        drawn = uniform(len(codes), len(codes[0]))
+        return tuple(
+            protocol.perturb(each[drawn == place])
+            for place, (protocol, each) in enumerate(zip(self.protocols, codes, strict=True))
+        )
+
+    def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
+        """Estimate the frequencies of each question without bias; under "sample" from who drew it.
+
+        Args:
+            reports: one list per question, as `perturb` returned them.
+        Raises: ParameterError for a question without reports, or reports of another protocol.
+        """
+        return tuple(protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
+
+    def mean_variances(self, people: int) -> tuple[float, ...]:
+        """Return the variance of a frequency of each question, on average over its categories.
+
+        Args:
+            people: how many are asked.
+        Under "sample" a question has people / questions answers. That these are drawn from the people adds
+        share (1 - share) (1 / answers - 1 / people), on average over the categories at most that of even
+        shares.
+        """
+        answers = people if self.way == "split" else max(1, people // len(self.protocols))
+        drawn = 1 / answers - 1 / people
+        return tuple(
+            protocol.mean_variance(answers) + (1 - 1 / protocol.categories) / protocol.categories * drawn
+            for protocol in self.protocols
+        )
+
+
+def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
+    """Let everybody answer every question, at an even share of `epsilon` each.
+
+    Args:
+        kind: the protocol of all questions.
+        sizes: number of categories per question.
+        epsilon: the loss of one person over all questions.
+    """
+    part = checked_epsilon(epsilon) / max(1, len(sizes))
+    protocols = tuple(kind(categories=size, epsilon=part) for size in sizes)
+    return Several(protocols=protocols, way="split")
+
+
+def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
+    """Let each person answer one question, at all of `epsilon`: better, save for few questions.
+
+    Args:
+        kind: the protocol of all questions.
+        sizes: number of categories per question.
+        epsilon: the loss of one person over all questions.
+    Source: Wang et al. (ICDE 2019), section IV; Nguyen et al. (2016).
+    """
+    protocols = tuple(kind(categories=size, epsilon=epsilon) for size in sizes)
+    return Several(protocols=protocols, way="sample")

@@ -1,0 +1,83 @@
+"""Several questions to one person."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpcore.local as dl
+from dpcore.errors import ParameterError
+from tests.statistical import laws
+
+SIZES = [2, 5, 3]
+ANSWERS = [np.tile([0, 1], 300), np.tile([0, 1, 1, 2, 4], 120), np.tile([2, 2, 1], 200)]
+
+
+def test_the_losses() -> None:
+    """Answers to several questions add up; one question drawn at random costs its own loss."""
+    shared = dl.split(dl.RandomizedResponse, SIZES, "1")
+    assert shared.epsilon == 1
+    assert [protocol.epsilon for protocol in shared.protocols] == [Fraction(1, 3)] * 3
+    drawn = dl.sample(dl.RandomizedResponse, SIZES, "1")
+    assert drawn.epsilon == 1
+    assert [protocol.epsilon for protocol in drawn.protocols] == [1] * 3
+
+
+@pytest.mark.parametrize("make", [dl.split, dl.sample])
+@pytest.mark.parametrize("kind", [dl.RandomizedResponse, dl.OptimizedUnary, dl.LocalHashing])
+def test_unbiased(make: object, kind: type[dl.Protocol]) -> None:
+    """Either way must estimate every question without bias."""
+    design = make(kind, SIZES, 2)  # type: ignore[operator]
+    found: list[list[np.ndarray]] = [[], [], []]
+    for _ in range(300):
+        for place, estimate in enumerate(design.estimate(design.perturb(ANSWERS))):
+            found[place].append(estimate.frequencies)
+    for place, answers in enumerate(ANSWERS):
+        truth = np.bincount(answers, minlength=SIZES[place]) / len(answers)
+        shares = np.array(found[place])
+        assert all(
+            stats.ttest_1samp(shares[:, code], truth[code]).pvalue > laws.FALSE_ALARM
+            for code in range(SIZES[place])
+        )
+
+
+def test_everybody_answers_one_drawn_evenly() -> None:
+    """A draw that is uneven, or depends on the answer, would itself be an answer."""
+    design = dl.sample(dl.RandomizedResponse, SIZES, 2)
+    sizes = np.array([[len(each) for each in design.perturb(ANSWERS)] for _ in range(100)])
+    assert (sizes.sum(axis=1) == 600).all()
+    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.full(3, 20_000)) > laws.FALSE_ALARM
+    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.array([22_000, 18_000, 20_000])) < 1e-6
+
+
+def test_sampling_beats_splitting_many_questions() -> None:
+    """Why sampling is offered: with many questions a small share of epsilon costs more than fewer answers."""
+    ways = [make(dl.OptimizedUnary, [4] * 10, 1).mean_variances(10_000)[0] for make in (dl.split, dl.sample)]
+    assert ways[1] < ways[0] / 5
+
+
+def test_stated_variance_holds_the_draw_of_the_people() -> None:
+    """At a large epsilon the error of asking a part of the people is nearly all of it, and was left out."""
+    people, runs = 1_000, 400
+    design = dl.sample(dl.RandomizedResponse, [2, 2, 2, 2], 8)
+    codes = np.arange(people) % 2
+    found = [design.estimate(design.perturb([codes] * 4))[0].frequencies[0] - 0.5 for _run in range(runs)]
+    measured, stated = float(np.mean(np.square(found))), design.mean_variances(people)[0]
+    bounds = stats.chi2.ppf([5e-7, 1 - 5e-7], runs) / runs
+    assert bounds[0] < measured / stated < bounds[1]
+    noise = design.protocols[0].mean_variance(people // 4)
+    assert measured / noise > bounds[1]  # the twin: the noise alone
+
+
+def test_refusals() -> None:
+    """Lists that do not fit the questions are refused, and no question at all."""
+    design = dl.split(dl.RandomizedResponse, SIZES, 1)
+    for answers in ([], [[0]], [[0], [0], [0, 1]], [[0], [9], [0]]):
+        with pytest.raises(ParameterError):
+            design.perturb(answers)
+    for make in (dl.split, dl.sample):
+        with pytest.raises(ParameterError, match="question"):
+            make(dl.RandomizedResponse, [], 1)
