@@ -27,7 +27,7 @@ def extract(
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:
-    """The text of an argument, or both where it is one of two."""
+    """Yield the text of an argument, or both where it is one of two."""
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and argument.value:
         yield argument.value
     elif isinstance(argument, ast.IfExp):

@@ -36,6 +36,7 @@ DIFFERENCE = N_(
 
 class LearningForm(RecipeForm):
     kind = "learning"
+    place = 4
     title = N_("A table for learning")
     icon = "model_training"
     text = N_("Numbers with a label, class by class, to train and test models on (Gaussian).")
@@ -102,6 +103,7 @@ class LearningForm(RecipeForm):
 
 class StatisticsForm(RecipeForm):
     kind = "statistics"
+    place = 5
     title = N_("Mean and median")
     icon = "functions"
     text = N_("Mean, spread and quantiles of one column, with intervals.")

@@ -26,11 +26,13 @@ class RecipeForm(Registered, ABC):
     Attributes:
         title, text: of the card, as messages.
         icon: name of a Material Symbol.
+        place: among the cards; the simpler ones come first.
     """
 
     title: ClassVar[str]
     icon: ClassVar[str]
     text: ClassVar[str]
+    place: ClassVar[int] = 9
 
     @classmethod
     @abstractmethod
@@ -78,6 +80,7 @@ class RecipeForm(Registered, ABC):
 
 class HistogramForm(RecipeForm):
     kind = "histogram"
+    place = 1
     title = N_("One column")
     icon = "bar_chart"
     text = N_("A histogram: noisy counts of one column, with error bars.")
@@ -96,6 +99,7 @@ class HistogramForm(RecipeForm):
 
 class MarginalsForm(RecipeForm):
     kind = "marginals"
+    place = 2
     title = N_("A few columns together")
     icon = "grid_on"
     text = N_("Marginals: noisy tables of chosen sets of columns, which agree with each other.")

@@ -40,6 +40,7 @@ MOST_VALUES = 200
 
 class TableForm(RecipeForm):
     kind = "table"
+    place = 3
     title = N_("A whole table")
     icon = "table_rows"
     text = N_("Synthetic rows that follow noisy counts. No row belongs to a person.")
