@@ -9,9 +9,9 @@ from streamlit import config
 
 from dpcore.errors import DpcoreError
 from share import answers, links
+from workbench.server.web import focus, guard, headers, health, lifetime, requests, signing
 from workbench.store import roles, start
 from workbench.store.settings import read_settings
-from workbench.web import focus, guard, headers, health, lifetime, requests, signing
 
 try:
     settings = read_settings()

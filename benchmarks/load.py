@@ -24,8 +24,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harness import Table, arguments, show
-from tests.workbench.web.client import Server, Visitor, get, serving
-from tests.workbench.web.memory import canaries, readable
+from tests.workbench.server.web.client import Server, Visitor, get, serving
+from tests.workbench.server.web.memory import canaries, readable
 
 CROWDS = (1, 5, 10, 20, 40)
 VALUES = 300

@@ -23,7 +23,7 @@ import numpy as np
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, show
-from tests.workbench.web.client import Server, serving
+from tests.workbench.server.web.client import Server, serving
 from workbench.samples import census
 from workbench.store.database import Store
 from workbench.store.settings import Settings

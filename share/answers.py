@@ -21,9 +21,9 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
-from workbench.report.document import fragment
 from workbench.store.surveys import Surveys, links_work
 from workbench.ui.language import _
+from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
 STATIC = Path(__file__).parent / "static"

@@ -21,13 +21,13 @@ from starlette.routing import Route
 
 from dpcore.release import Release
 from share.answers import HEADERS, Limiter, limited
-from workbench.report import asking, downloads, of_release, of_table
-from workbench.report.document import STYLE_DIGEST, Document, Page, page
+from workbench.server.web import who
 from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
-from workbench.web import who
+from workbench.ui.report import asking, downloads, of_release, of_table
+from workbench.ui.report.document import STYLE_DIGEST, Document, Page, page
 
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""

@@ -76,7 +76,7 @@ def own_main() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[object]:
     """One server for the tests of its door and of what is put before it; each is a visitor of its own."""
-    from tests.workbench.web.client import serving
+    from tests.workbench.server.web.client import serving
 
     with serving() as server:
         yield server

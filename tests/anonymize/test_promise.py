@@ -38,7 +38,7 @@ from dpcore.evaluation.table.trial import Trial
 from dpcore.schema.source import Source
 from tests.anonymize.oracle import SECRET, SECRET_HIERARCHY
 from workbench.anonymize.document import done
-from workbench.report import of_table
+from workbench.ui.report import of_table
 
 OF_SECRET = (
     DistinctL(column=SECRET, l=2),

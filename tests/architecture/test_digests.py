@@ -26,11 +26,11 @@ PUBLIC = {
         "workbench.evaluate.form",
         "digest",
     ): "what was computed in this tab, which keeps it in its session",
-    ("workbench.report.document", ""): "our own style sheet",
+    ("workbench.ui.report.document", ""): "our own style sheet",
     ("workbench.store.surveys", "digest_of"): "random links",
     ("workbench.store.witness", "_path"): "the name of a source",
-    ("workbench.web.guard", "_visitor"): "a random cookie",
-    ("workbench.web.headers", "_inline_scripts"): "our own scripts",
+    ("workbench.server.web.guard", "_visitor"): "a random cookie",
+    ("workbench.server.web.headers", "_inline_scripts"): "our own scripts",
 }
 """Where a digest has no key, and of what it is."""
 

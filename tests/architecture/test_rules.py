@@ -48,8 +48,8 @@ SHARE = (
     *(
         "workbench.ui.charts",
         "workbench.ui.files",
-        "workbench.report",
-        "workbench.web.who",
+        "workbench.ui.report",
+        "workbench.server.web.who",
         "dpcore.accounting.loss",
         "share",
     ),
@@ -79,7 +79,7 @@ def a_page_owns_its_package(module: str, imported: str) -> str | None:
     return None if ours == package(imported) else "not its page"
 
 
-WORKBENCH = ("samples", "store", "workers", "web", "session", "ui", "report")
+WORKBENCH = ("samples", "store", "server", "session", "ui")
 """The packages of workbench that pages share, each of which may import those before it."""
 
 
@@ -107,7 +107,7 @@ def who_draws(module: str, imported: str) -> str | None:
     if (
         library != "streamlit"
         or module in ("app", "server")
-        or module.startswith(("pages.", "workbench.web."))
+        or module.startswith(("pages.", "workbench.server.web."))
         or module in STREAMLIT
     ):
         return None
@@ -118,7 +118,7 @@ def who_draws(module: str, imported: str) -> str | None:
 
 def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
     """6: what answers strangers, and makes their pages, knows releases and words; no curator or session."""
-    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[0] not in (
+    if not module.startswith(("share.", "workbench.ui.report.")) or imported.split(".")[0] not in (
         "dpcore",
         "workbench",
         "pages",

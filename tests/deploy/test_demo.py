@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workbench.web.client import Visitor, serving
+from tests.workbench.server.web.client import Visitor, serving
 from workbench.store.settings import settings_from
 
 SAMPLE = "Open this sample"

@@ -13,7 +13,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.deploy.proxy import NGINX, proxy
-from tests.workbench.web.client import Server, Visitor, get, serving
+from tests.workbench.server.web.client import Server, Visitor, get, serving
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 MB = 2**20

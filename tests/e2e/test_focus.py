@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.web import focus
+from workbench.server.web import focus
 
 PAGE = f"""<!doctype html><script>{focus.SCRIPT.decode()}</script>
 <div data-testid="stApp" data-test-script-state="notRunning">

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from tests.e2e.browser import SECOND, Person, Server, browser_of_somebody, free_port, serving
-from tests.workbench.web.client import Visitor, get
+from tests.workbench.server.web.client import Visitor, get
 
 pytest.importorskip("authlib")
 COOKIE_SECRET = "a secret of the tests, as long as it needs to be"

@@ -13,8 +13,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import local_script_runner
 
 from tests.pages.tab import Tab
+from workbench.server.web import holders
 from workbench.store import settings, start
-from workbench.web import holders
 
 _MAKE = PagesManager.__init__
 

@@ -12,7 +12,7 @@ import pytest
 from dpcore.io.checks import Limits
 from tests.pages.tab import CSV, Tab
 from workbench.anonymize.state import AnonymizeState
-from workbench.workers import reading
+from workbench.server.workers import reading
 
 HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
 

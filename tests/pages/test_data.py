@@ -16,11 +16,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
 from tests.pages.tab import CSV, Tab
+from workbench.server.web import holders
+from workbench.server.workers import reading
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 from workbench.upload import source_view
-from workbench.web import holders
-from workbench.workers import reading
 
 
 def grid_key(app: Tab) -> str:

@@ -6,7 +6,7 @@ from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 from tests.pages.tab import CSV
-from workbench.workers import reading
+from workbench.server.workers import reading
 
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"

@@ -15,11 +15,11 @@ import pytest
 from dpcore.engines import base
 from tests.pages.tab import Tab
 from workbench import session
+from workbench.server.workers.callbacks import stopped
 from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import notebook
 from workbench.upload import opening
-from workbench.workers.callbacks import stopped
 
 ROWS = 3_000
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from dpcore.accounting.loss import UNIT
 from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV, Tab
+from workbench.server.workers import queue
 from workbench.store import start
-from workbench.workers import queue
 
 
 def spent(tab: Tab) -> float:

@@ -25,14 +25,14 @@ from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import Answer, call
-from workbench.report import of_release
-from workbench.report.document import LABELS
+from workbench.server.web.requests import RequestLog
 from workbench.store import shares as store_shares
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
 from workbench.store.shares import LinkDraft, Shares, in_days
-from workbench.web.requests import RequestLog
+from workbench.ui.report import of_release
+from workbench.ui.report.document import LABELS
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
 CANARY = "Zyxomma-Canary-7731"

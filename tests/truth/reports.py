@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.progress import here
 from tests.truth.figures import DIGIT, Figure, Marking, bare, of_text, template
-from workbench.workers import process
+from workbench.server.workers import process
 
 PARTS = re.compile(r"<(h1|h2|figcaption|p|li|table)\b[^>]*>(.*?)</\1>", re.DOTALL)
 

@@ -25,7 +25,7 @@ from dpcore.evaluation.utility import similarity
 from tests.truth.figures import ROUNDED, MarkedTab, agrees, check, figures
 from tests.truth.released import Told, array
 from tests.truth.tables import TABLES, Odd, around, opened
-from workbench.report import downloads
+from workbench.ui.report import downloads
 
 SEED = 20_210_417  # of dpcore/evaluation
 HEAD = "How good is it? > "

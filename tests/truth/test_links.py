@@ -16,8 +16,8 @@ from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_share import EPSILON, STATIC, facts_of
 from workbench import session
 from workbench.records.link_form import LinksState
-from workbench.report import downloads
 from workbench.store.surveys import links_work
+from workbench.ui.report import downloads
 
 STATE = "made on {made}, works until {expires} UTC, for {whom}|"
 SEEN = "opened {times} times, last on {when} UTC|"

@@ -23,8 +23,8 @@ from dpcore.release import Release
 from tests.truth.figures import agrees, check, of_html
 from tests.truth.released import Told, array, cells_of, width
 from tests.truth.tables import TABLES, Odd, opened
-from workbench.report import asking, downloads, of_release
-from workbench.report.document import page
+from workbench.ui.report import asking, downloads, of_release
+from workbench.ui.report.document import page
 
 COUNT = "{column}: each count is within {half} rows of the truth in 95 of 100 cases|"
 BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.|"

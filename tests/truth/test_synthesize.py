@@ -24,9 +24,9 @@ from scipy import optimize, stats
 from dpcore.synthesis import count_rows
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
 from tests.truth.tables import TABLES, Odd, opened
+from workbench.server.workers import drawing
 from workbench.synthesize import script, tables_view
 from workbench.ui.reopening import RowCounts
-from workbench.workers import drawing
 
 EPSILON, BUDGET = 0.5, 3.0
 DRAWS = 10_000

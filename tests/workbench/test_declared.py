@@ -15,8 +15,8 @@ from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
 from workbench.records import lines
-from workbench.report import of_release, of_table
 from workbench.store.datasets import DataSet
+from workbench.ui.report import of_release, of_table
 from workbench.ui.wording import guarantee_words, plain
 from workbench.upload.source_view import rows_words
 

@@ -18,8 +18,8 @@ from workbench import session
 from workbench.anonymize import outcomes
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
-from workbench.report.document import fragment
 from workbench.ui.language import _
+from workbench.ui.report.document import fragment
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked
 
 LOW_RISK = 0.1

@@ -36,11 +36,11 @@ from workbench.anonymize.plans import (
     whom,
 )
 from workbench.anonymize.state import AnonymizeState
+from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
 from workbench.ui.wording import limit_words, number, percent, plain
-from workbench.workers.callbacks import StoppedError, cancelled_by
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""

@@ -18,11 +18,11 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
-from workbench.report import of_table
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
+from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
 

@@ -8,8 +8,8 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from workbench import session
 from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
-from workbench.report.document import fragment
 from workbench.ui.language import _
+from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.verdict import verdict, ways_out
 from workbench.ui.wording import percent

@@ -6,8 +6,8 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate.report import Judgement, columns_table, placed, score_words
-from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.language import _
+from workbench.ui.report.document import Document, Picture, TextTable, page
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 

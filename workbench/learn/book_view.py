@@ -67,7 +67,7 @@ def show() -> None:
 
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
-    """The measure against epsilon: color tells the method, dashes and shapes tell k."""
+    """Draw a measure against epsilon; color tells the method, dashes and shapes tell k."""
     scenarios = {
         0: _("both scenarios are one"),
         1: _("1: learn from the original, test on the release"),

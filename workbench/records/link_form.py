@@ -11,7 +11,6 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
-from workbench.report.downloads import CONTENTS, ROWS
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
@@ -19,6 +18,7 @@ from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Sha
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
+from workbench.ui.report.downloads import CONTENTS, ROWS
 from workbench.ui.wording import error_words, printable
 
 DAYS = (7, 30, 90)

@@ -7,13 +7,13 @@ import streamlit as st
 from dpcore.release import Release
 from workbench import session
 from workbench.records import link_form
-from workbench.report import asking, of_release, of_table
-from workbench.report.document import page
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _
+from workbench.ui.report import asking, of_release, of_table
+from workbench.ui.report.document import page
 from workbench.ui.wording import plain
 
 ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})

@@ -23,6 +23,9 @@ from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
+from workbench.server.web import holders, tabs
+from workbench.server.workers import queue
+from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft
 from workbench.session.notes import Offered as Offered
 from workbench.session.notes import OpenSample as OpenSample
@@ -35,9 +38,6 @@ from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
-from workbench.web import holders, tabs
-from workbench.workers import queue
-from workbench.workers.callbacks import cancelled_by
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")

@@ -11,12 +11,12 @@ from dpcore.release import Release
 from dpcore.synthesis import Pooled
 from dpcore.synthesis.release.pooling import People
 from workbench import session
+from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
-from workbench.workers import drawing
 
 PEOPLE = Words(
     {

@@ -17,12 +17,12 @@ from dpcore.synthesis import Step, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
+from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
-from workbench.workers import drawing
 
 STEPS = Words(
     {

@@ -7,11 +7,11 @@ from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.synthesis import Recipe
 from workbench import session
+from workbench.server.workers.callbacks import rows_reported_to
 from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui.language import _
-from workbench.workers.callbacks import rows_reported_to
 
 
 def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:

@@ -21,8 +21,7 @@ from dpcore.synthesis import (
 )
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.report import of_release
-from workbench.report.downloads import guarantee_json
+from workbench.server.workers import drawing
 from workbench.session.run import Run
 from workbench.store import places
 from workbench.store.datasets import DataSet
@@ -32,8 +31,9 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
+from workbench.ui.report import of_release
+from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
-from workbench.workers import drawing
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:

@@ -12,13 +12,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
+from workbench.server.workers import reading
+from workbench.server.workers.callbacks import cancelled_by
+from workbench.server.workers.reading import TableFile
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
-from workbench.workers import reading
-from workbench.workers.callbacks import cancelled_by
-from workbench.workers.reading import TableFile
 
 STAGES = Words(
     {

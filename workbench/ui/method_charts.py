@@ -24,12 +24,14 @@ _SHAPES = {
 def against_epsilon(
     frame: pd.DataFrame, *, measure: str, colors: Sequence[str] = COLORS, by: str = "method"
 ) -> Pictures:
-    """A measure against epsilon: a line of pictures per table, one per scenario, each as wide as its place.
+    """Draw a measure against epsilon, in a line of pictures per table with one per scenario.
 
     Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the book.
 
     Args:
         frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
+        measure: its title.
+        colors: of the methods, in their order, repeated as needed.
         by: the field that is told by shapes, while colors tell the method.
     """
     names, ways = list(frame["method"].unique()), list(frame[by].unique())

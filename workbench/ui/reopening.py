@@ -14,11 +14,11 @@ from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import samples, session
+from workbench.server.web import holders
+from workbench.server.workers import process
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
-from workbench.web import holders
-from workbench.workers import process
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15

@@ -12,9 +12,9 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
+from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 from workbench.ui.language import _
 from workbench.ui.progress_view import PATIENCE, stoppable
-from workbench.workers.callbacks import cancelled_by, rows_reported_to
 
 _EACH = 0.3
 

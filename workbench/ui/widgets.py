@@ -19,6 +19,8 @@ from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
+from workbench.server.workers import process, queue
+from workbench.server.workers.callbacks import cancelled_by
 from workbench.session import person
 from workbench.store.datasets import DataSet
 from workbench.ui import (
@@ -42,8 +44,6 @@ from workbench.ui.wording import (
     rho_words,
     unit_words,
 )
-from workbench.workers import process, queue
-from workbench.workers.callbacks import cancelled_by
 
 Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")

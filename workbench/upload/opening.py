@@ -14,6 +14,10 @@ from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import session
+from workbench.server.web import holders
+from workbench.server.workers import process
+from workbench.server.workers.callbacks import report_rows
+from workbench.server.workers.reading import TableFile
 from workbench.session.draft import Draft
 from workbench.store import likeness
 from workbench.store.datasets import Declaration, find
@@ -21,10 +25,6 @@ from workbench.store.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
 from workbench.upload import grid
-from workbench.web import holders
-from workbench.workers import process
-from workbench.workers.callbacks import report_rows
-from workbench.workers.reading import TableFile
 
 NOTICE, CODEBOOK = "upload", "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the page."""

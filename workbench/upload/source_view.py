@@ -10,6 +10,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
+from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
 from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
@@ -18,7 +19,6 @@ from workbench.ui import rows_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import plain
 from workbench.upload import opening
-from workbench.workers.callbacks import report_rows
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""

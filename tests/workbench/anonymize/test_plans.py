@@ -27,10 +27,10 @@ from workbench.anonymize import demands_form, document, outcomes, plans, state, 
 from workbench.anonymize.plans import SUGGESTED, Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
+from workbench.server.workers import process
+from workbench.server.workers.callbacks import StoppedError
 from workbench.ui.charts import Chart
 from workbench.ui.wording import number, percent
-from workbench.workers import process
-from workbench.workers.callbacks import StoppedError
 
 SECRET = "Xanthippe Quisling"
 

@@ -16,9 +16,9 @@ from dpcore.errors import ReadError
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.synthesis import Closeness, Independent
 from workbench import session
+from workbench.server.workers import drawing
 from workbench.synthesize import record_view
 from workbench.ui import epsilon_view, widgets
-from workbench.workers import drawing
 
 
 class Page:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from workbench import session
+from workbench.server.workers import reading
 from workbench.store.datasets import DataSet
 from workbench.ui import reopening
-from workbench.workers import reading
 
 
 class Ended(BaseException):

@@ -1,0 +1,173 @@
+"""Strangers' files are read within a size and a time; regular expressions are linear in their text."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+import time
+
+import pandas as pd
+import pytest
+
+from dpcore.errors import LimitError, ReadError, SchemaError
+from dpcore.io import Limits
+from workbench.server.workers import process, reading
+from workbench.server.workers.callbacks import cancelled_by
+from workbench.ui.columns import join, split
+
+KEY = b"k" * 32
+
+
+def test_what_is_read_is_what_the_library_reads() -> None:
+    """The process would lose a type, a note or the fingerprint on the way."""
+    from dpcore.curator import Curator
+    from dpcore.io import read_table
+    from dpcore.schema import suggest_schema
+    from tests.contracts.ledger_kinds import MemoryLedger
+
+    data = "age,name,when\n30,ä,2020-01-01\n40,,2021-01-01\n".encode()
+    ledger = MemoryLedger()
+    found = reading.read(data, "x.csv", key=ledger.key)
+    expected = read_table(data, "x.csv")
+    pd.testing.assert_frame_equal(found.table.frame, expected.frame)
+    assert found.table.notes == expected.notes
+    assert found.schema == suggest_schema(expected.frame)
+    assert found.dataset == Curator.dataset_of(expected.frame, ledger)
+    assert reading.read(data, "x.csv").dataset == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        (b"", ReadError, "the file is empty; choose"),
+        (b"a,b\n1\n1,2\n", ReadError, "fewer fields than the 2 expected"),
+        (b"a\n" + b"x" * 10_001 + b"\n", LimitError, "10,000 characters"),
+        (b"x\n" + b"\n".join(b"%d" % (i**5) for i in range(1)) + b"\n", None, ""),
+        (b"a,b\n,\n,\n", SchemaError, "no column of the table"),
+    ],
+)
+def test_refusals_keep_their_kind_and_words(data: bytes, error: type[Exception] | None, words: str) -> None:
+    """A refusal would come back without its remedy, or as another error."""
+    if error is None:
+        assert reading.read(data, "x.csv", key=KEY).schema is not None
+        return
+    with pytest.raises(error, match=words) as caught:
+        reading.read(data, "x.csv", key=KEY)
+    assert caught.type is error
+    assert caught.value.remedy
+
+
+def test_a_file_that_unpacks_to_more_memory_is_refused() -> None:
+    """1 MB of Parquet took 1.1 GB of the server, 200 columns that share a page never ended."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    part = pa.table({"a": ["x" * 9_900] * 100, "b": range(100)})
+    with pq.ParquetWriter(out, part.schema, compression="zstd") as writer:
+        for _ in range(1_100):  # a gigabyte once it is spread
+            writer.write_table(part)
+    data = out.getvalue()
+    assert len(data) < 2**20
+    limits = Limits(bytes=2**33)  # as if the footer had lied
+    own = _memory()
+    with pytest.raises(LimitError, match=r"more than (900 MB of memory|30 seconds)"):  # whichever is first
+        reading.read(data, "x.parquet", key=KEY, limits=limits)
+    assert _memory() - own < 200 * 2**20
+
+
+def _memory() -> int:
+    """Bytes of this process, as the system counts them."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_reading_ends_when_its_tab_is_closed() -> None:
+    """A file of commas would be read for 171 s for nobody."""
+    data = b",".join(b"c%d" % i for i in range(1000)) + b"\n" + (b"," * 999 + b"\n") * 20_000
+    started = time.monotonic()
+    with pytest.raises(ReadError, match="was stopped"), cancelled_by(lambda: time.monotonic() - started > 1):
+        reading.read(data, "x.csv", key=KEY)
+    assert time.monotonic() - started < 10
+
+
+def test_a_reader_that_was_killed_is_started_again() -> None:
+    """The system may end the waiting process; then no file could be read until the server is restarted."""
+    process.warm()
+    children = [
+        int(name)
+        for name in os.listdir("/proc")
+        if name.isdecimal()
+        and _parent(int(name)) == os.getpid()
+        and b"workbench.server.workers.child" in _command(int(name))
+    ]
+    assert children
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    time.sleep(0.2)
+    assert reading.read(b"a\n1\n2\n", "x.csv").table.frame.shape == (2, 1)
+
+
+def _parent(process: int) -> int:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _command(process: int) -> bytes:
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def test_others_work_while_a_file_is_read() -> None:
+    """A file would hold the interpreter: another person's page waited for as long as it was read, 26 s."""
+    data = b"a,b\n" + b"1,x y z\n" * 400_000
+    longest = 0.0
+    done = threading.Event()
+
+    def work() -> None:
+        nonlocal longest
+        while not done.is_set():
+            started = time.monotonic()
+            time.sleep(0.01)
+            longest = max(longest, time.monotonic() - started)
+
+    other = threading.Thread(target=work)
+    other.start()
+    began = time.monotonic()
+    reading.read(data, "x.csv", key=KEY)
+    took = time.monotonic() - began
+    done.set()
+    other.join()
+    assert longest < took / 2
+
+
+@pytest.mark.parametrize("text", ['" " ', ' a" ', '"" ', " ", '"|', '""|"a', "x  "])
+def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(text: str) -> None:
+    """One 5.6 MB file of categories with blanks stalled everybody for minutes."""
+    times = []
+    for length in (20_000, 80_000):
+        whole = "x" + text * length + "|y"
+        tries = []
+        for _ in range(3):
+            started = time.process_time()
+            split(whole)
+            tries.append(time.process_time() - started)
+        times.append(min(tries))
+    assert times[1] < 12 * max(times[0], 0.002)  # four times the text; a square would take sixteen times
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("a", "b"), ("a|b", 'say "x"', " blank ", ""), ('"', '""', "|"), ("a b  c", "\u00a0x"), ('"a" b', "c")],
+)
+def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
+    """A category would change on its way through the grid."""
+    assert split(join(parts)) == parts

@@ -1,0 +1,221 @@
+"""The guard of the server, which checks hosts, origins, and the owners of sessions.
+
+Streamlit takes the id of a session for its key, and that id is in every upload address. Here each browser
+gets a secret cookie. A digest of it is handed to Streamlit as the user of a websocket, so that nobody resumes
+a session without the cookie; uploads and downloads are held to the same cookie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from workbench.server.web import tabs
+from workbench.server.web.headers import with_headers
+
+COOKIE = "workbench_visitor"
+VISITOR = "x-workbench-visitor"
+"""Header that only this module writes; `server.trustedUserHeaders` names it."""
+UPLOADS = 110 * 2**20
+"""Bytes that one tab may have sent and not yet opened."""
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+_STREAM = "/_stcore/stream"
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
+_MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
+"""Addresses of one session's downloads; fonts and icons lie under /static/media."""
+_SIGN_OUT = "/auth/logout"
+_CLOSED = ("/_stcore/metrics", "/_stcore/agent")
+_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
+_TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
+_OPERATIONS = {"deferred_file", "dataframe_chunk"}
+"""Downloads that are made on demand, and further rows of a table on the page."""
+_log = logging.getLogger("workbench.web")
+
+
+class Guard:
+    """Middleware around the whole server.
+
+    Args:
+        hosts: names by which this server may be asked for, without ports; "*" for any.
+        metrics: whether Streamlit's metrics address is open.
+        uploads: whether files are taken.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False, uploads: bool = True
+    ) -> None:
+        self._app = app
+        self._uploads = uploads
+        self._hosts = hosts
+        self._closed = _CLOSED[1:] if metrics else _CLOSED
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, path = Headers(scope=scope), scope["path"]
+        refusal = self._refusal(headers, path, secret=_secret(headers))
+        if refusal is not None:
+            status, words = refusal
+            await PlainTextResponse(words, status)(scope, receive, send)
+            return
+        leaves = path.endswith(_SIGN_OUT)
+        if leaves:  # in every tab of this browser
+            tabs.sign_out(_visitor(_secret(headers)))
+        needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
+
+        def add_cookie(sent: MutableHeaders) -> None:
+            if needs_cookie or leaves:
+                cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+                sent.append("set-cookie", cookie)
+            if _is_encrypted(scope, headers):
+                _make_secure(sent)
+
+        await self._app(scope, receive, with_headers(send, add_cookie))
+
+    def _refusal(self, headers: Headers, path: str, *, secret: str | None) -> tuple[int, str] | None:
+        if not self._is_host(headers.get("host")):
+            return 421, (
+                "This server does not answer to the name in the address. Whoever runs it can add the name "
+                "to WORKBENCH_HOSTS; a proxy in front must pass the Host header on.\n"
+            )
+        origin = headers.get("origin")
+        if origin is not None and not _is_same(origin, headers.get("host")):
+            return 403, "Requests from other sites are refused.\n"
+        if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
+            return 404, "Not found.\n"
+        if "/_stcore/upload_file/" in path and not self._uploads:
+            return 403, "This is a demo: it takes no files.\n"
+        if (upload := _UPLOAD.search(path)) and not tabs.is_tab_of(upload[1], _visitor(secret)):
+            return 404, "Not found.\n"
+        if upload and tabs.stored_bytes(upload[1]) + _length(headers) > UPLOADS:
+            return 413, "This tab has sent enough; open what it has sent first.\n"
+        if (media := _MEDIA.search(path)) and not tabs.is_offered(media[1], _visitor(secret)):
+            return 404, "Not found.\n"
+        return None
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        secret, origin = _secret(headers), headers.get("origin")
+        problem = None
+        if not scope["path"].endswith(_STREAM):
+            problem = "no such address"
+        elif not self._is_host(headers.get("host")):
+            problem = "the Host is not among WORKBENCH_HOSTS"
+        elif origin is None or not _is_same(origin, headers.get("host")):
+            problem = "the Origin is not the Host; a proxy in front must pass the Host header on"
+        elif secret is None:
+            problem = "the cookie of this server is missing"
+        if problem is not None:
+            _log.warning("websocket refused: %s", problem)
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        ours = (VISITOR.encode(), tabs.LOST.encode())
+        named = [(name, value) for name, value in scope["headers"] if name not in ours]
+        named.append((VISITOR.encode(), _visitor(secret).encode()))
+        asked = headers.get("sec-websocket-protocol", "").split(",")
+        if len(asked) > 2 and not tabs.is_tab_of(asked[2].strip(), _visitor(secret)):
+            named.append((tabs.LOST.encode(), b"1"))
+            send = _asking_to_run(send)
+        await self._app({**scope, "headers": named}, _only_pages(receive), send)
+
+    def _is_host(self, host: str | None) -> bool:
+        name = urlsplit(f"//{host}").hostname if host else None
+        return name is not None and ("*" in self._hosts or name.rstrip(".") in self._hosts)
+
+
+_WHOLE = "whole page"
+"""The fragment that browsers are asked to run, as they run only parts of a page by themselves."""
+
+
+def _asking_to_run(send: Send) -> Send:
+    """Have a tab that lost its session run its page once; else it would stay until the next click."""
+
+    async def send_and_ask(message: Message) -> None:
+        await send(message)
+        if message["type"] == "websocket.accept":
+            ask = ForwardMsg()
+            ask.auto_rerun.interval = 0.5  # until the page runs
+            ask.auto_rerun.fragment_id = _WHOLE
+            await send({"type": "websocket.send", "bytes": ask.SerializeToString()})
+
+    return send_and_ask
+
+
+def _only_pages(receive: Receive) -> Receive:
+    """Messages that a page sends by itself; those for developers, such as clear_cache, are left out."""
+
+    async def receive_page() -> Message:
+        while True:
+            message = await receive()
+            if message["type"] != "websocket.receive":
+                return message
+            data = message.get("bytes")
+            if data is None:  # Streamlit would end with a traceback
+                return {"type": "websocket.disconnect", "code": 1003}
+            try:
+                asked = BackMsg.FromString(data)
+            except Exception:
+                return {"type": "websocket.disconnect", "code": 1002}
+            kind = asked.WhichOneof("type")
+            if asked.rerun_script.fragment_id == _WHOLE:
+                asked.rerun_script.fragment_id, asked.rerun_script.is_auto_rerun = "", False
+                message = {**message, "bytes": asked.SerializeToString()}
+            if kind == "backend_operation_request":
+                kind = asked.backend_operation_request.WhichOneof("payload")
+            if kind in _TAKEN | _OPERATIONS:
+                return message
+            _log.warning("message refused: %s", kind)
+
+    return receive_page
+
+
+def _secret(headers: Headers) -> str | None:
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return cookie.value if cookie and _SECRET.fullmatch(cookie.value) else None
+
+
+def _length(headers: Headers) -> int:
+    text = headers.get("content-length", "0")
+    return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+
+def _visitor(secret: str | None) -> str:
+    """Return the digest that the rest of the server knows a browser by, or nothing for none."""
+    return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
+
+
+def _is_same(origin: str, host: str | None) -> bool:
+    return host is not None and urlsplit(origin).netloc.lower() == host.lower()
+
+
+def _make_secure(sent: MutableHeaders) -> None:
+    """Cookies of an encrypted connection never leave by another; Streamlit's own do not say so."""
+    cookies = sent.getlist("set-cookie")
+    del sent["set-cookie"]
+    for cookie in cookies:
+        named = {part.strip().lower() for part in cookie.split(";")}
+        sent.append("set-cookie", cookie if "secure" in named else f"{cookie}; Secure")
+
+
+def _is_encrypted(scope: Scope, headers: Headers) -> bool:
+    return scope["scheme"] == "https" or headers.get("x-forwarded-proto") == "https"

@@ -1,0 +1,79 @@
+"""Security headers of every answer, against frames, foreign scripts and leaked addresses."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from workbench.server.web import focus
+
+_INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+
+
+@functools.cache
+def headers() -> dict[str, str]:
+    """Name and value of each; the policy is the strictest that Streamlit's own pages work under."""
+    policy = {
+        "default-src": "'self'",
+        "script-src": f"'self' 'unsafe-eval' {_inline_scripts()}",  # Vega compiles its charts
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-src": "'self'",
+        "frame-ancestors": "'none'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    }
+
+
+def _inline_scripts() -> str:
+    """Hashes of the scripts within Streamlit's page and of ours, which are allowed by their content."""
+    import streamlit
+
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = (hashlib.sha256(script).digest() for script in (*_INLINE_SCRIPT.findall(page), focus.SCRIPT))
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
+    """Return a `send` of a middleware that lets `change` edit the headers of the answer."""
+
+    async def send_changed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            change(MutableHeaders(scope=message))
+        await send(message)
+
+    return send_changed
+
+
+class SecurityHeaders:
+    """Middleware that adds them; a route that sets one of them itself keeps its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        def add(sent: MutableHeaders) -> None:
+            for name, value in headers().items():
+                sent.setdefault(name, value)
+
+        await self._app(scope, receive, with_headers(send, add) if scope["type"] == "http" else send)

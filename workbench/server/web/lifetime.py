@@ -1,0 +1,104 @@
+"""The start and the stop of the server, and its regular work."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import importlib
+import logging
+import os
+import pkgutil
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import workbench
+from dpcore.errors import DpcoreError
+from workbench.server.web import holders, logs, tabs
+from workbench.server.workers import process
+from workbench.store import start
+from workbench.store.settings import read_settings
+from workbench.store.surveys import links_work
+
+_log = logging.getLogger("workbench.web")
+_SECONDS = 5.0
+_PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
+
+
+def _load() -> None:
+    """Load what pages are made of, and take it out of what Python looks through for garbage.
+
+    That search holds every tab; no row has come yet, so none is kept.
+    """
+    rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
+    for name in (*_PAGES_NEED, *(each.name for each in rooms if "__main__" not in each.name)):
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+def _answer_at_once() -> None:
+    """Send small answers without waiting 40 ms for more of them.
+
+    Python asks for that only on sockets that were made with a protocol, and Streamlit's is not; what it
+    accepts takes over what is asked of the one that listens.
+    """
+    for handle in Path("/proc/self/fd").glob("*"):
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(handle.name))) as each:
+            is_listening = each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+            if is_listening and each.family in (socket.AF_INET, socket.AF_INET6):
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _settle() -> None:
+    """Write down which links were opened, and which have come to their end."""
+    if links_work.is_set():
+        with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
+            start.shares().settle()
+
+
+async def _settle_regularly() -> None:
+    while True:
+        await asyncio.sleep(_SECONDS)
+        await asyncio.to_thread(_settle)
+
+
+async def _forget_regularly(seconds: float) -> None:
+    """End closed tabs whose time is over, and have idle ones forget their tables, again and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            idle = holders.drop_idle()
+            for holder in idle:
+                tabs.start_anew(holder.tab, holders.KEY, holder)
+            ended = tabs.forget_closed(rows_left=bool(idle))
+        except Exception as error:  # another version of Streamlit: said, and tried again
+            _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
+        else:
+            if ended or idle:
+                _log.info("%d closed tabs ended, %d idle ones gave up their tables", ended, len(idle))
+
+
+@contextlib.asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
+    logs.set_up(read_settings().log_level)
+    _log.info("the server starts")
+    tabs.overwrite_freed_memory()
+    tabs.hold_made_files()
+    _answer_at_once()
+    await asyncio.to_thread(process.warm)
+    await asyncio.to_thread(_load)
+    checking = asyncio.create_task(asyncio.to_thread(start.check_all))
+    forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
+    settling = asyncio.create_task(_settle_regularly())
+    try:
+        yield
+    finally:
+        forgetting.cancel()
+        settling.cancel()
+        await asyncio.to_thread(_settle)
+        await checking
+        _log.info("the server stops")

@@ -1,0 +1,70 @@
+"""Redirects around Streamlit's sign-in where the provider fails."""
+
+from __future__ import annotations
+
+import logging
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from workbench.server.web.headers import with_headers
+
+_FAILED = "?sign-in=failed"
+_COOKIE = "_streamlit_user="
+_log = logging.getLogger("workbench.web")
+
+
+class SignIn:
+    """Middleware that leads a failed sign-in to the first page, which says so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] == "http" and path.endswith("/auth/login"):
+            await self._begin(scope, receive, send)
+        elif scope["type"] == "http" and path.endswith("/oauth2callback"):
+            # without either, the provider ended a sign-out here
+            answers = {b"state", b"error"} & {
+                part.split(b"=")[0] for part in scope["query_string"].split(b"&")
+            }
+            await self._app(scope, receive, _led_back(send) if answers else send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Redirect to the provider, or to the first page where it does not answer."""
+        failed = False
+
+        async def unless_failed(message: Message) -> None:
+            nonlocal failed
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                failed = True
+            if not failed:
+                await send(message)
+
+        try:
+            await self._app(scope, receive, unless_failed)
+        except Exception as error:  # settings that Streamlit cannot use: it would show its own page
+            _log.error("sign-in cannot begin: %s", type(error).__name__)
+            failed = True
+        if failed:
+            _log.error("sign-in cannot begin: the provider does not answer, or the settings are wrong")
+            await RedirectResponse(f"../{_FAILED}", 303)(scope, receive, send)
+
+
+def _led_back(send: Send) -> Send:
+    """Add to the way back that nobody signed in, unless the answer holds the cookie of a person."""
+
+    def mark(headers: MutableHeaders) -> None:
+        person = any(
+            cookie.startswith(_COOKIE) and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
+            for cookie in headers.getlist("set-cookie")
+        )
+        if not person and "location" in headers:
+            _log.warning("sign-in failed: the provider sent nobody")
+            headers["location"] += _FAILED
+
+    return with_headers(send, mark)

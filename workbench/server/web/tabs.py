@@ -1,0 +1,162 @@
+"""Streamlit's knowledge of open tabs, their owners and their files. Its inner names are used here only.
+
+A tab that was closed is forgotten by Streamlit only when another one ends, so `forget_closed` is called by
+a clock. All of this is tested against the pinned version in tests/workbench/server/web.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import threading
+from pathlib import PurePosixPath
+from typing import Any
+
+from streamlit import runtime
+
+LOST = "x-workbench-lost"
+"""Header that only the guard writes: the browser asked for a session that is no more."""
+
+
+def is_tab_of(session_id: str, visitor: str) -> bool:
+    """Return whether a live session belongs to this browser."""
+    if not visitor or not runtime.exists():
+        return False
+    found = runtime.get_instance()._session_mgr.get_session_info(session_id)
+    return found is not None and found.session._user_info.get("visitor") == visitor
+
+
+def sign_out(visitor: str) -> None:
+    """Sign out in every tab of this browser."""
+    if not visitor or not runtime.exists():
+        return
+    for found in runtime.get_instance()._session_mgr.list_sessions():
+        if found.session._user_info.get("visitor") == visitor:
+            found.session.clear_user_info()
+
+
+def is_gone(session_id: str) -> bool:
+    """Return whether no browser shows this session any more."""
+    return runtime.exists() and not runtime.get_instance().is_active_session(session_id)
+
+
+def is_offered(file_id: str, visitor: str) -> bool:
+    """Return whether an open page of this browser offers the file for download."""
+    if not visitor or not runtime.exists():
+        return False
+    offered = runtime.get_instance().media_file_mgr._files_by_session_and_coord
+    return any(
+        file_id in dict(files).values() and is_tab_of(session_id, visitor)
+        for session_id, files in list(offered.items())
+    )
+
+
+def hold_made_files() -> None:
+    """Count a file that is made when its button is pressed as offered by the page with the button.
+
+    Streamlit notes no page for such a file: `is_offered` would refuse it to everybody.
+    """
+    files: Any = runtime.get_instance().media_file_mgr
+    make = files.execute_deferred
+
+    def make_and_note(placeholder: str) -> str:
+        entry = files._deferred_callables.get(placeholder)
+        url: str = make(placeholder)
+        if entry is not None:
+            with files._lock:
+                offered = files._files_by_session_and_coord[entry["session_id"]]
+                offered[f"{entry['coordinates']}, made"] = PurePosixPath(url).stem
+        return url
+
+    files.execute_deferred = make_and_note
+
+
+def stored_bytes(session_id: str) -> int:
+    """Return how many bytes a tab has sent that no page has read yet."""
+    uploads: Any = runtime.get_instance().uploaded_file_mgr
+    files = uploads.file_storage.get(session_id, {})
+    return sum(len(file.data) for file in list(files.values()))
+
+
+_log = logging.getLogger("workbench.web")
+_left_behind = threading.Event()
+"""Set when rows were dropped whose memory was not given back yet."""
+
+
+def forget_uploads(session_id: str) -> None:
+    """Drop the bytes of all files that a tab has sent."""
+    if runtime.exists():
+        _left_behind.set()
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
+
+
+def forget_closed(*, rows_left: bool = False) -> int:
+    """End sessions whose time is over, and give their memory back, and return how many ended.
+
+    Args: rows_left: whether rows were dropped elsewhere, too.
+    """
+    sessions: Any = runtime.get_instance()._session_mgr
+    ended = sessions._session_storage._cache.expire()
+    count = len(ended)
+    while ended:
+        session = ended.pop()[1].session
+        session.shutdown()
+        _empty(session)
+        del session
+    dropped = bool(count or rows_left)
+    if dropped or _left_behind.is_set():
+        _left_behind.clear()
+        give_back_memory()
+    if dropped:  # once more at the next call: some of it is freed only by then
+        _left_behind.set()
+    return count
+
+
+def _empty(session: Any) -> None:
+    """Take away what an ended session holds: Streamlit's loop keeps the last one until another tab comes."""
+    for name in ("_session_state", "_fragment_storage", "_client_state", "_browser_queue"):
+        setattr(session, name, type(getattr(session, name))())
+
+
+_FILL = -6
+"""M_PERTURB of glibc's malloc.h: overwrite memory when it is freed."""
+
+
+def overwrite_freed_memory() -> None:
+    """Overwrite memory when it is freed, from now on."""
+    try:
+        ctypes.CDLL("libc.so.6").mallopt(_FILL, 0x5A)
+    except (OSError, AttributeError):  # another C library
+        return
+
+
+def start_anew(session_id: str, key: str, value: Any) -> None:
+    """Take away what an idle tab holds, but for one value in its state, as if its browser had just come."""
+    running = runtime.get_instance()
+    found = running._session_mgr.get_session_info(session_id)
+    if found is not None and found.session._scriptrunner is None:
+        running.media_file_mgr.clear_session_refs(session_id)
+        running.media_file_mgr.remove_orphaned_files()
+        running.dataframe_source_mgr.clear_all_for_session(session_id)
+        _empty(found.session)
+        found.session._session_state._new_session_state[key] = value
+
+
+_SHORT, _LONG = 40_000, 4_000
+"""Objects of each small size that take the place of freed ones."""
+
+
+def give_back_memory() -> None:
+    """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
+    gc.collect()
+    # Python keeps freed small objects as they were; new ones take their places
+    junk = [bytes(size) for size in range(1, 480, 16) for _ in range(_SHORT if size < 100 else _LONG)]
+    del junk
+    try:
+        import pyarrow as pa
+
+        pa.default_memory_pool().release_unused()
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):  # another C library
+        return

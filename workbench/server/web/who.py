@@ -1,0 +1,46 @@
+"""The person of a request to an address that is no page, from the cookies of Streamlit's sign-in.
+
+On pages, `person.person` answers the same question. The inner names of Streamlit that are used here are
+tested against the pinned version in tests/workbench/server/web/test_who.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import HTTPConnection
+
+from dpcore.errors import ParameterError
+from workbench.store import roles
+from workbench.store.roles import Person
+
+_log = logging.getLogger("workbench.web")
+
+
+def person(connection: HTTPConnection) -> Person | None:
+    """Return the person of a request, or None for strangers. Without sign-in, the one person there is."""
+    try:
+        return roles.person_of(_claims(connection.cookies))
+    except ParameterError as error:  # secrets that cannot be read let nobody in
+        _log.error("nobody is let in: %s", error)
+        return None
+
+
+def address(connection: HTTPConnection) -> str | None:
+    """Return the confirmed address of a person who signed in, with or without a role, or None for others."""
+    return roles.address_of(_claims(connection.cookies))
+
+
+def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the provider's claims about the person, from the cookie that Streamlit signed; empty without."""
+    from streamlit.auth_util import get_origin_from_redirect_uri
+    from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+    origin = get_origin_from_redirect_uri()
+    if origin is None:  # nobody signs in
+        return {}
+    found = streamlit_cookies._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+    return streamlit_cookies._parse_decoded_user_cookie(found, origin) if found else {}

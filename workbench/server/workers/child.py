@@ -1,0 +1,105 @@
+"""Workers, started as `python -m workbench.server.workers.child FD` by workbench.server.workers.process.
+
+The program waits with its libraries loaded, and makes a copy of itself for each piece of work, which may be
+held to a size and a time. The copy ends with its work, and no row is left in any memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from dpcore.errors import DpcoreError
+from workbench.server.workers.messages import Channel
+from workbench.server.workers.remote_measurer import RemoteMeasurer
+
+LOADED = (
+    *(
+        "workbench.server.workers.reading",
+        "workbench.server.workers.drawing",
+        "dpcore.curator",
+        "dpcore.evaluation.attacks",
+    ),
+    *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
+    *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
+    *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
+)
+"""Modules that take long to import, loaded before the first work."""
+
+
+def serve(channel: Channel) -> None:
+    """Do one piece of work, and send what came of it."""
+    channel.send(os.getpid())
+    function, given, reports, memory, seconds = channel.receive()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        size = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
+    os.nice(10)  # pages go first
+
+    def on_progress(stage: str, share: float) -> None:
+        channel.send(("progress", (stage, share)))
+
+    def ask(*question: Any) -> Any:
+        channel.send(("asked", question))
+        kind, content = channel.receive()
+        if kind == "raised":
+            raise content
+        return content
+
+    RemoteMeasurer.ask = staticmethod(ask)
+    channel.send(outcome(function, (*given, on_progress) if reports else given))
+
+
+def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, Any]:
+    """Return ("done", result), ("refused", error), ("memory", "") or ("failed", place).
+
+    Words of an error may hold values, but not its type and place.
+    """
+    try:
+        return "done", function(*given)
+    except DpcoreError as error:
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+        return "refused", error
+    except MemoryError:
+        return "memory", ""
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)[-4:]
+        places = " < ".join(f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed(frames))
+        return "failed", f"{type(error).__name__} at {places}"
+
+
+def main(control: socket.socket) -> None:
+    """Make a copy for each socket that comes over the control socket; end all of them once that is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for name in LOADED:
+        importlib.import_module(name)
+    gc.freeze()  # copies share what is loaded
+    while True:
+        message, handles, *_ = socket.recv_fds(control, 1, 1)
+        if not message:
+            os.killpg(0, signal.SIGKILL)
+        if os.fork() == 0:
+            control.close()
+            try:
+                serve(Channel(Connection(handles[0])))
+            finally:
+                os._exit(0)
+        os.close(handles[0])
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))

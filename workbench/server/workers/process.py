@@ -1,0 +1,173 @@
+"""Work in a worker process, which is started, followed, and killed when it is cancelled."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from dpcore.errors import LimitError
+from dpcore.progress import OnProgress
+from workbench.server.workers.callbacks import check_cancelled
+from workbench.server.workers.messages import Channel
+from workbench.server.workers.remote_measurer import answer
+from workbench.store.settings import CHECKOUT
+
+POLL_SECONDS = 0.2
+Answer = TypeVar("Answer")
+_log = logging.getLogger("workbench.work")
+
+
+class WorkEnded(Exception):
+    """Work that did not come to its end: "memory", "time", or "failed" with type and place of its error."""
+
+    def __init__(self, kind: str, where: str = "") -> None:
+        super().__init__(where or kind)
+        self.kind = kind
+        self.where = where
+
+
+class _Starter:
+    """The process that starts workers, which is itself started when one is needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._control: socket.socket | None = None
+
+    def connect(self) -> Channel:
+        """Return a channel to a new worker. Raises: OSError where the starter has just ended."""
+        ours, theirs = socket.socketpair()
+        with self._lock, theirs:
+            if self._control is None:
+                self._control = _start()
+            try:
+                socket.send_fds(self._control, [b"j"], [theirs.fileno()])
+            except OSError:
+                self._control = None
+                raise
+        return Channel(Connection(ours.detach()))
+
+    def start(self) -> tuple[Channel, int]:
+        """Return a channel to a new worker, and its process id. Raises: OSError."""
+        for _ in range(3):
+            try:
+                channel = self.connect()
+                return channel, channel.receive()
+            except (EOFError, OSError):  # the system ended the starter: it is started again
+                continue
+        raise OSError("the process that computes cannot be started")
+
+
+def _start() -> socket.socket:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, "-m", "workbench.server.workers.child", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            cwd=CHECKOUT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"},
+            start_new_session=True,
+        )
+    return ours
+
+
+_starter = _Starter()
+
+
+def warm() -> None:
+    """Start the process that starts workers, with its libraries loaded, before the first work comes."""
+    _starter.connect().connection.close()
+
+
+def run(
+    function: Callable[..., Answer],
+    *given: Any,
+    on_progress: OnProgress | None = None,
+    memory: int = 0,
+    seconds: int = 0,
+) -> Answer:
+    """Return `function(*given)`, computed in a worker that ends with it.
+
+    Args:
+        function: of a module, or a method of an object that can be pickled.
+        given: anything that can be pickled; private rows; a measurer, for which the worker gets a stand-in.
+        on_progress: where it is given, the function gets a callback as its last argument.
+        memory: limit in bytes, beyond what the libraries take; 0 for no limit.
+        seconds: limit of waiting; 0 for no limit.
+    Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
+        second; the DpcoreError of the work; WorkEnded; what `on_progress` raises.
+    """
+    channel, worker = _starter.start()
+    is_over, kind, started = False, "stopped", time.monotonic()
+    polled = started
+    try:
+        channel.send((function, given, on_progress is not None, memory, seconds))
+        while not is_over:
+            has_message = channel.connection.poll(POLL_SECONDS)
+            if time.monotonic() > polled + POLL_SECONDS:  # also where the work never falls silent
+                polled = time.monotonic()
+                check_cancelled()
+            if not has_message:
+                continue
+            message, content = channel.receive()
+            if message == "progress" and on_progress is not None:
+                on_progress(*content)
+            elif message == "asked":
+                channel.send(_answered(channel, *content))
+            else:
+                is_over, kind = True, message
+    except (EOFError, OSError) as error:
+        late = seconds and time.monotonic() - started >= seconds
+        raise WorkEnded("time" if late else "memory") from error
+    finally:
+        if not is_over:
+            _kill(worker)
+        channel.connection.close()
+        _log.info("%s %s after %.1f s", function.__qualname__, kind, time.monotonic() - started)
+    if kind == "done":
+        answer: Answer = content
+        return answer
+    if kind == "refused":
+        raise content
+    raise WorkEnded(kind, content)
+
+
+def compute(function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None) -> Answer:
+    """Compute without limits, see `dpcore.progress.Compute`.
+
+    Raises: as `run`; LimitError where the system ended the worker.
+    """
+    try:
+        return run(function, *given, on_progress=on_progress)
+    except WorkEnded as error:
+        if error.kind == "failed":
+            raise
+        raise LimitError(
+            "the system ended the process that was computing, most likely because memory ran out",
+            remedy="try again when less is going on, or with fewer columns or rows",
+        ) from error
+
+
+def _answered(
+    channel: Channel, number: int, name: str, given: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[str, Any]:
+    try:
+        return "answered", answer(channel.measurers[number], name, given, named)
+    except Exception as error:
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+        return "raised", error
+
+
+def _kill(worker: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGKILL)

@@ -1,0 +1,73 @@
+"""The queue of long work: first come, first served, with a limit on how much runs at once."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from workbench.server.workers.callbacks import check_cancelled
+from workbench.store.settings import read_settings
+
+POLL_SECONDS = 0.5
+
+
+class RunQueue:
+    """A first-in, first-out queue.
+
+    Args:
+        at_once: how many of its blocks run at the same time.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._running = 0
+        self._waiting: list[object] = []
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
+        """Wait for a turn, and keep it for the block.
+
+        Args:
+            on_place: called twice a second with the place in the queue, from 1; may raise to leave it.
+        Raises: StoppedError where this thread's work is cancelled; what `on_place` raises.
+        """
+        ticket = object()
+        with self._changed:
+            self._waiting.append(ticket)
+        try:
+            while (place := self._place(ticket)) > 0:
+                check_cancelled()
+                on_place(place)
+                with self._changed:
+                    self._changed.wait(POLL_SECONDS)
+        except BaseException:
+            with self._changed:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+            raise
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _place(self, ticket: object) -> int:
+        """Return the place in the queue; 0 when the turn has come, which is then taken."""
+        with self._changed:
+            place = self._waiting.index(ticket) + 1
+            if place > self._at_once - self._running:
+                return place
+            self._waiting.remove(ticket)
+            self._running += 1
+            self._changed.notify_all()
+            return 0
+
+
+@functools.cache
+def runs() -> RunQueue:
+    """Return the queue for releases, searches and other long work of all tabs."""
+    return RunQueue(read_settings().runs)

@@ -1,0 +1,128 @@
+"""Strangers' files to tables, through a process that the system holds to a size and a time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from dpcore import synthesis
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, LimitError, ReadError
+from dpcore.io import ReadResult, read_table
+from dpcore.progress import OnProgress, silent
+from dpcore.release import Release
+from dpcore.schema import Schema, suggest_schema
+from workbench.server.workers import process
+from workbench.server.workers.callbacks import StoppedError
+
+MEMORY = 900 * 2**20
+"""Bytes that reading one file may take, beyond what the libraries take."""
+SECONDS = 30
+STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = ("lines", "columns", "facts", "fingerprint")
+"""Of reading a file; an interface has words for them."""
+_log = logging.getLogger("workbench.work")
+_AT_ONCE = threading.BoundedSemaphore(2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFile:
+    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
+
+    table: ReadResult
+    schema: Schema | None
+    dataset: str
+
+
+def read(
+    data: bytes,
+    name: str,
+    *,
+    key: bytes | None = None,
+    on_progress: OnProgress = silent,
+    **options: Any,
+) -> TableFile:
+    """`dpcore.io.read_table` within 900 MB and 30 seconds.
+
+    Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
+        key: of the ledger, for the fingerprint; None where the table is not to be opened.
+        on_progress: called with the stage, one of `STAGES`, and the share of the whole.
+        options: of `read_table`.
+    Raises: LimitError, ReadError, and SchemaError of the suggestion.
+    """
+    with _AT_ONCE:
+        _log.info("a file of %d bytes is read", len(data))
+        try:
+            table, schema, dataset = process.run(
+                read_within,
+                data,
+                name,
+                options,
+                key,
+                on_progress=on_progress,
+                memory=MEMORY,
+                seconds=SECONDS,
+            )
+        except process.WorkEnded as error:
+            raise _refusal(error) from None
+        except StoppedError:
+            raise interrupted() from None
+    return TableFile(table=table, schema=schema, dataset=dataset)
+
+
+def interrupted() -> ReadError:
+    """Return the error of reading that a person, or a closed tab, has ended."""
+    return ReadError("reading was stopped", remedy="choose the file again")
+
+
+def read_release(data: bytes) -> Release:
+    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
+    with _AT_ONCE:
+        try:
+            return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
+        except process.WorkEnded as error:
+            raise _refusal(error) from None
+
+
+def read_within(
+    data: bytes, name: str, options: dict[str, Any], key: bytes | None, on_progress: OnProgress
+) -> tuple[ReadResult, Schema | None, str]:
+    """Return what was read; with a key also its suggested schema and fingerprint. Runs in a worker."""
+    starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
+
+    def told(stage: str, width: float) -> Callable[[float], None]:
+        return lambda share: on_progress(stage, starts[stage] + width * share)
+
+    on_progress(LINES, 0.0)
+    table = read_table(data, name, on_share=told(COLUMNS, 0.3), **options)
+    if key is None or table.frame.empty:
+        return table, None, ""
+    schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))
+    on_progress(FINGERPRINT, starts[FINGERPRINT])
+    holder: Any = SimpleNamespace(key=key)
+    return table, schema, Curator.dataset_of(table.frame, holder)
+
+
+def _refusal(ended: process.WorkEnded) -> DpcoreError:
+    if ended.kind == "memory":
+        return LimitError(
+            "reading this file takes more than {limit} MB of memory, whatever its own size",
+            remedy="keep only the columns or rows that you need",
+            limit=MEMORY // 2**20,
+        )
+    if ended.kind == "time":
+        return LimitError(
+            "reading this file takes more than {limit} seconds",
+            remedy="keep only the columns or rows that you need",
+            limit=SECONDS,
+        )
+    return ReadError(
+        "the file holds something that cannot be read ({kind})",
+        remedy="write it again as CSV with plain numbers, texts and dates, and report this if it stays",
+        kind=ended.where.partition(" ")[0],
+    )

@@ -1,0 +1,167 @@
+"""Parts of a page about one result, as HTML without scripts or other requests."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from workbench.ui.language import N_, Words, _, code
+from workbench.ui.report.drawing import Drawing
+from workbench.ui.wording import printable
+
+HERE = Path(__file__).parent
+STYLE = (HERE / "page.css").read_text(encoding="utf-8")
+STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
+"""By which a content policy knows the style of the page."""
+_QUESTIONS = "\x00"
+LABELS = Words(
+    {
+        "counts.csv": N_("Counts with low and high (CSV)"),
+        "rows.csv": N_("Drawn rows (CSV)"),
+        "rows.parquet": N_("Drawn rows (Parquet)"),
+        "guarantee.json": N_("The guarantee (JSON)"),
+        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
+    }
+)
+"""The files that a page may offer."""
+Badge = Literal["private", "syntactic", "internal"]
+BADGES = Words(
+    {
+        "private": N_("differentially private"),
+        "syntactic": N_("syntactic, no epsilon"),
+        "internal": N_("internal: reads the original, do not publish"),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """Texts in lines, for people.
+
+    Attributes:
+        note: what is left out of it, if anything.
+    """
+
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
+        """Return a frame of aggregates or of public rows as texts."""
+        return cls(
+            headings=tuple(map(printable, frame.columns)),
+            lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
+            note=note,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One message, in a title, a drawing and a table."""
+
+    title: str
+    drawing: Drawing | None = None
+    table: TextTable | None = None
+    folded: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """A file that the page offers."""
+
+    href: str
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A page, in the order in which it is read.
+
+    Attributes:
+        note: what the person who shares it wrote.
+        about: what it is and for whom it is protected.
+        boxes: title and sentences of what must not be overlooked.
+        promise: the guarantee, and what it does not cover.
+        reading: how to read it.
+        asks: whether questions can be asked at its end.
+    """
+
+    title: str
+    badge: Badge | None = None
+    badge_text: str = ""
+    note: str = ""
+    about: tuple[str, ...] = ()
+    boxes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    promise: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    downloads: tuple[Download, ...] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A document as HTML, up to the place of its questions and from there."""
+
+    before: str
+    after: str
+
+    def html(self, questions: str = "") -> str:
+        """Return the whole page. Args: questions: HTML from `asking.section`."""
+        return f"{self.before}{questions}{self.after}"
+
+
+def linked(names: Collection[str]) -> tuple[Download, ...]:
+    """Return the files as a page with its own address offers them."""
+    return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
+
+
+def page(document: Document) -> Page:
+    """Put a document on its page."""
+    text = fragment(
+        "page.html",
+        document=document,
+        badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
+        style=STYLE,
+        style_digest=STYLE_DIGEST,
+        language=code(),
+        words={
+            "pictures": _("What came out"),
+            "table": _("The same as a table"),
+            "promise": _("What is promised, and what not"),
+            "reading": _("How to read it"),
+            "downloads": _("Download"),
+            "ask": _("Ask a question"),
+        },
+        questions=_QUESTIONS,
+    )
+    before, _mark, after = text.partition(_QUESTIONS)
+    return Page(before=before, after=after)
+
+
+def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
+    """Fill in a template of a folder, and escape all fields."""
+    text: str = _templates(folder).get_template(name).render(**fields)
+    return text
+
+
+@functools.cache
+def _templates(folder: Path) -> Any:
+    import jinja2
+
+    return jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FileSystemLoader(folder),
+    )
