@@ -278,11 +278,13 @@ def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
     units = [10.0 ** (math.floor(math.log10(abs(each))) - 2) if each else 1e-9 for each in values]
     return lambda shown: (
         agrees(shown, values)
-        or (len(shown) == len(values)
-        and all(
-            abs(each - true) <= 0.5000001 * unit
-            for each, true, unit in zip(shown, values, units, strict=True)
-        ))
+        or (
+            len(shown) == len(values)
+            and all(
+                abs(each - true) <= 0.5000001 * unit
+                for each, true, unit in zip(shown, values, units, strict=True)
+            )
+        )
     )
 
 
