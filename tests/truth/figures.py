@@ -275,8 +275,17 @@ def _cell(cell: Any) -> Any:
 def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
     """Whether numbers are these to nine digits, as charts have them, or to three, as their tables do."""
     values = [float(each) for each in true]
-    short = [float(f"{each:.3g}") for each in values]
-    return lambda shown: agrees(shown, values) or agrees(shown, short)
+    units = [10.0 ** (math.floor(math.log10(abs(each))) - 2) if each else 1e-9 for each in values]
+    return lambda shown: (
+        agrees(shown, values)
+        or (
+            len(shown) == len(values)
+            and all(
+                abs(each - true) <= 0.5000001 * unit
+                for each, true, unit in zip(shown, values, units, strict=True)
+            )
+        )
+    )
 
 
 def agrees(shown: Any, true: Any) -> bool:
