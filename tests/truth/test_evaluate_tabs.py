@@ -147,7 +147,9 @@ def learning_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
 
 
 def wilson(hits: int, attempts: int) -> tuple[float, float]:
-    """The interval at 99.9 % (Wilson 1927)."""
+    """The interval at 99.9 % (Wilson 1927); nothing is known without attempts."""
+    if not attempts:
+        return 0.0, 1.0
     z, share = 3.2905267314919255, hits / attempts
     middle, whole = share + z**2 / 2 / attempts, 1 + z**2 / attempts
     half = z * math.sqrt(share * (1 - share) / attempts + z**2 / 4 / attempts**2)
@@ -203,7 +205,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
         tab.button("Attack").click().run()
     seen, attacked = figures(tab, marks), Attacked(truth, made[0])
     low, high = zip(*(wilson(*each) for each in attacked.rates), strict=True)
-    shares = [hits / attempts for hits, attempts in attacked.rates]
+    shares = [hits / max(1, attempts) for hits, attempts in attacked.rates]
     facts = {
         SAFE + "people": attacked.rows,
         SAFE + "control": attacked.rows,
