@@ -76,6 +76,9 @@ def commands(section: str) -> list[list[str]]:
     return [line.split() for line in lines]
 
 
+pytestmark = pytest.mark.proof  # a copy of the project is set up and walked
+
+
 @pytest.fixture(scope="module")
 def recipes() -> dict[str, str]:
     guide = sections((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))

@@ -557,6 +557,7 @@ class _Pair(RuleBasedStateMachine):
             ledger.verify(self.dataset)
 
 
+@pytest.mark.proof
 def test_any_order_of_calls_gives_the_same_ledger(sql_kind: SqlKind) -> None:
     """The durable ledger would refuse, accept or remember something that the one in memory does not."""
     ledger = sql_kind.open()

@@ -108,6 +108,7 @@ def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
 
 @pytest.mark.parametrize("people", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("distance", ["equal", "hierarchical", "ordered"])
+@pytest.mark.proof
 def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(
     distance: Distance, people: bool
 ) -> None:

@@ -50,6 +50,7 @@ def wide(columns: int, rows: int) -> tuple[pd.DataFrame, dp.Schema]:
 
 
 @pytest.mark.parametrize(("kind", "columns"), [*((kind, 200) for kind in ENGINES), ("frame", 1000)])
+@pytest.mark.proof
 def test_hundreds_of_columns_end_in_a_release(kind: str, columns: int, tmp_path: Path) -> None:
     """Columns of one cell once made tables with more axes than there may be: paid, and no release."""
     frame, schema = wide(columns, 39)
@@ -184,6 +185,7 @@ def test_large_tables_are_counted_in_place(monkeypatch: pytest.MonkeyPatch) -> N
         assert one.values.ravel()[[0, -1]].tolist() == [39, 1]
 
 
+@pytest.mark.proof
 def test_random_runs_end_in_a_release(tmp_path: Path) -> None:
     """An error after the charge that follows from rows would be on file for all to see.
 

@@ -87,6 +87,7 @@ def test_e1_few_young_managers_stay_few(people: pd.DataFrame) -> None:
         ("education", "sex", "marital-status", "occupation"),
     ],
 )
+@pytest.mark.proof
 def test_noise_is_the_same_law_for_every_number_of_columns(
     people: pd.DataFrame, columns: tuple[str, ...]
 ) -> None:

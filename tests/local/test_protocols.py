@@ -163,6 +163,7 @@ def test_no_reports(kind: type[dl.Protocol]) -> None:
 
 @every
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.proof
 def test_intervals_cover(kind: type[dl.Protocol], share: float) -> None:
     """A 95 % interval must hold the truth in 95 % of surveys, of rare and common answers alike."""
     people, repeats = 500, 2_000

@@ -231,6 +231,7 @@ def test_the_likeliest_label_comes_first(names: list[str], likeliest: list[str])
     ],
     ids=["one class", "a class of two", "constant", "three rows", "all missing", "not numbers"],
 )
+@pytest.mark.proof
 def test_releases_that_are_hard_to_learn_from(release: pd.DataFrame) -> None:
     """A poor release would end in a traceback instead of a poor score."""
     for each in learn([one_split(release)], NUMBERS, "label"):
@@ -283,6 +284,7 @@ def test_through_the_curator() -> None:
         ("australian", 690, 14, 0.858, 0.43),
     ],
 )
+@pytest.mark.proof
 def test_no_privacy_lines_of_the_book(
     shared: Path, name: str, rows: int, features: int, accuracy: float, mse: float
 ) -> None:
