@@ -151,7 +151,8 @@ def give_back_memory() -> None:
     """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
     gc.collect()
     # Python keeps freed small objects as they were; new ones take their places
-    junk = [bytes(size) for size in range(1, 480, 16) for _ in range(_SHORT if size < 100 else _LONG)]
+    junk: list[object] = [object() for _ in range(_SHORT)] + [float(n) for n in range(_SHORT)]  # 16, 32 bytes
+    junk += [bytes(size) for size in range(1, 480, 16) for _ in range(_SHORT if size < 100 else _LONG)]
     del junk
     try:
         import pyarrow as pa
