@@ -178,8 +178,8 @@ class Told:
         self, clique: Clique, fits: Array | None, measured: Sequence[Measured], sizes: Mapping[str, int]
     ) -> tuple[Array, float, bool]:
         """Weighted least squares over the joint table of all columns, by its solution of least length."""
-        parts = [_sums(sizes, each.clique, each.signed) / each.variance**0.5 for each in measured]
-        lines, target = np.vstack(parts), _sums(sizes, clique)
+        parts = [sums(sizes, each.clique, each.signed) / each.variance**0.5 for each in measured]
+        lines, target = np.vstack(parts), sums(sizes, clique)
         wanted = target @ lines.T @ np.linalg.pinv(lines @ lines.T, rcond=1e-10, hermitian=True)
         assert np.allclose(wanted @ lines, target, atol=1e-6), f"nothing that was measured tells {clique}"
         found = wanted @ np.concatenate([each.values.ravel() / each.variance**0.5 for each in measured])
@@ -195,7 +195,7 @@ class Told:
         return tuple(sizes[name] for name in sizes if name in clique)
 
 
-def _sums(sizes: Mapping[str, int], clique: Clique, signed: Clique = ()) -> Array:
+def sums(sizes: Mapping[str, int], clique: Clique, signed: Clique = ()) -> Array:
     """(cells of the clique, cells of all columns) which are added up; a second signed cell is taken off."""
     parts = [
         np.array([[1.0, -1.0]]) if name in signed else np.eye(size) if name in clique else np.ones((1, size))

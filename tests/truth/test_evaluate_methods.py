@@ -8,20 +8,22 @@ against the epsilon at which the point stands.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 import dpcore as dp
 from tests.truth.figures import MarkedTab, bare, check, figures, rounded
+from tests.truth.released import sums
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_evaluate import HEAD, SEED, STATIC
-from tests.truth.test_synthesize import scale_of
 from workbench.evaluate import methods
 
 EPSILONS = [0.4, 2.0]
@@ -164,6 +166,15 @@ def facts_of(charts: list[tuple[str, list[tuple[Key, list[float]]]]]) -> dict[st
     }
 
 
+def variances(schema: Any, epsilon: float) -> dict[str, float]:
+    """Of a cell of each column: Laplace noise for a third of epsilon, made to agree on the rows in all."""
+    sizes = dict(zip(schema.domain.names, schema.domain.sizes, strict=True))
+    lines = np.vstack([sums(sizes, (name,)) for name in sizes])
+    inverse = np.linalg.pinv(lines)
+    drawn = stats.dlaplace.var(epsilon / len(sizes))
+    return {name: float(drawn * ((sums(sizes, (name,)) @ inverse) ** 2).sum(axis=1).max()) for name in sizes}
+
+
 def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Points]:
     """The page with a comparison on the public table; what is true of its points."""
     in_this_process(monkeypatch)
@@ -173,8 +184,8 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
     def record(recipe: Any, loss: Any, schema: Any, train: pd.DataFrame) -> Any:
         release, epsilon = right(recipe, loss, schema, train), float(loss.epsilon)
         assert recipe.kind == "independent"
-        drawn = [1 / scale_of(each.variance) for each in release.marginals.values()]
-        assert sum(drawn) == pytest.approx(epsilon, rel=1e-6), "noise of another epsilon"
+        left = {name: each.variance for (name,), each in release.marginals.items()}
+        assert left == pytest.approx(variances(schema, epsilon), rel=1e-6), "noise of another epsilon"
         made.setdefault((PRIVATE, epsilon), []).append((train, release.sample(len(train), seed=0)))
         return release
 
@@ -187,8 +198,13 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
     return tab, Points(made)
 
 
-def compared(tab: MarkedTab, marks: Any, facts: dict[str, Callable[[Any], Any]]) -> set[str]:
+def compared(tab: MarkedTab, marks: Any, facts: dict[str, Callable[[Any], Any]], charts: int) -> set[str]:
+    """The ids that were compared, of so many charts with these epsilons on their axis, and of their table."""
     seen = figures(tab, marks)
+    assert sum(each.id == HEAD + "mean" for each in seen) == charts + 1
+    specs = [json.loads(each.proto.spec) for each in tab.at.get("vega_lite_chart")]
+    axes = [layer["encoding"]["x"]["axis"]["values"] for each in specs for layer in each["layer"]]
+    assert axes == [EPSILONS] * len(axes) and len(specs) == charts
     static = STATIC | {"MDAV, k = {k} (no epsilon)|k"}
     return check(seen, around(tab) | facts, static, None)
 
@@ -201,7 +217,7 @@ def of_pairs(points: Points) -> dict[str, Callable[[Any], Any]]:
 def test_methods_against_epsilon(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """A method would be chosen by a point of another epsilon, of another table or of other rows."""
     tab, points = walked(marking, monkeypatch)
-    assert compared(tab, marking, of_pairs(points)) >= {HEAD + "epsilon", HEAD + "mean"}
+    assert compared(tab, marking, of_pairs(points), 1) >= {HEAD + "epsilon", HEAD + "mean"}
     tab.set("button_group", "Measure", "accuracy")
     order = [(PRIVATE, EPSILONS[0]), *((ORIGINAL, each) for each in EPSILONS), (PRIVATE, EPSILONS[1])]
     order += [(CLUSTERS, each) for each in EPSILONS]
@@ -212,7 +228,7 @@ def test_methods_against_epsilon(marking, monkeypatch: pytest.MonkeyPatch) -> No
     facts = facts_of(
         [(titles[each], [(key, points.accuracy(key, each)) for key in order]) for each in (1, 2)]
     )
-    assert compared(tab, marking, facts) >= {HEAD + "epsilon", HEAD + "mean"}
+    assert compared(tab, marking, facts, 2) >= {HEAD + "epsilon", HEAD + "mean"}
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,4 +239,4 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     tab, points = walked(marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
-        compared(tab, marking, of_pairs(points))
+        compared(tab, marking, of_pairs(points), 1)
