@@ -204,7 +204,8 @@ def compared(tab: MarkedTab, marks: Any, facts: dict[str, Callable[[Any], Any]],
     assert sum(each.id == HEAD + "mean" for each in seen) == charts + 1
     specs = [json.loads(each.proto.spec) for each in tab.at.get("vega_lite_chart")]
     axes = [layer["encoding"]["x"]["axis"]["values"] for each in specs for layer in each["layer"]]
-    assert axes == [EPSILONS] * len(axes) and len(specs) == charts
+    assert axes == [EPSILONS] * len(axes)
+    assert len(specs) == charts
     static = STATIC | {"MDAV, k = {k} (no epsilon)|k"}
     return check(seen, around(tab) | facts, static, None)
 
