@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 
 import dpcore as dp
 from dpcore.release import Release
+from dpcore.synthesis import SomeColumns, consistency
 from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import call
@@ -283,6 +284,75 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
     monkeypatch.setattr(Release, "answer", wrong)
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
+
+
+DIFFERENCES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
+    "booleans": (dp.Tree(), {"smoker": ("True",)}),
+    "two-valued": (
+        SomeColumns(columns=("label", "sign", "sex"), recipe=dp.Adaptive()),
+        {"sign": ("1",), "label": ("0",)},
+    ),
+}
+RHO = 0.125
+
+
+@functools.cache
+def under_zcdp(name: str) -> tuple[Release, Told]:
+    """A release with Gaussian noise, which of two cells measures the difference alone, and its file."""
+    schema = opened(TABLES[name]).curator.schema
+    curator = dp.Curator.open(TABLES[name].frame, schema, budget=dp.ZCDP(rho="1"), ledger=dp.MemoryLedger())
+    release = curator.run(DIFFERENCES[name][0], dp.ZCDP(rho=str(RHO)))
+    told = Told(downloads.content(release, "release.json"))
+    assert any(each.signed for each in told.measured)
+    assert told.noise == "gaussian"
+    return release, told
+
+
+def facts_under_zcdp(name: str) -> dict[str, Callable[[Any], Any]]:
+    """What is true of each figure of the page, with what somebody can become sure of at a delta of 1e-9."""
+    release, told = under_zcdp(name)
+    orders = 1 + np.geomspace(1e-3, 1e4, 200_000)
+    bounds = RHO * orders + (math.log(1e9) - np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
+    epsilon = float(bounds.min())  # Canonne, Kamath, Steinke (2020), proposition 12
+    return facts_of(told, release, TABLES[name]) | {
+        "{name} {loss}|loss": lambda _: RHO,
+        SURE: lambda _: 100 / (1 + math.exp(-epsilon)),
+    }
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_of_cells_tell_every_figure(marking, name: str) -> None:
+    """Where the difference of two cells was measured, counts or intervals would be those of whole tables."""
+    (release, told), asked = under_zcdp(name), DIFFERENCES[name][1]
+    labels = {each: release.schema.column(each).labels for each in asked}
+    cells = {each: [labels[each].index(label) for label in asked[each]] for each in asked}
+    query = "&".join(f"is-{told.columns.index(each)}={code}" for each in asked for code in cells[each])
+    value, low, high = told.asked(cells)
+    facts = facts_under_zcdp(name) | {
+        "About {rows} rows.|rows": lambda _: value,
+        ANSWER + "low": lambda _: low,
+        ANSWER + "high": lambda _: high,
+        "{column}: {labels}|labels": lambda _: (
+            lambda shown: shown in {", ".join(each) for each in asked.values()}
+        ),
+    }
+    static = STATIC | {"{column}: {labels}|column"}
+    checked = check(of_html(shown(release, query), marking), facts, static, None)
+    assert {"About {rows} rows.|rows", WHOLE + "rows", *(f"{each}: rows" for each in told.columns)} <= checked
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_taken_for_tables_are_caught(marking, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The test above would not see a table that is made up from a difference counted as a measured one."""
+    release, _told = under_zcdp(name)
+    right = consistency._weight
+    monkeypatch.setattr(
+        consistency,
+        "_weight",
+        lambda domain, clique, variance, _signed, shared: right(domain, clique, variance, (), shared),
+    )
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(shown(release), marking), facts_under_zcdp(name), STATIC, None)
 
 
 LISTED = {
