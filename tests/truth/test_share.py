@@ -287,7 +287,7 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
 
 
 DIFFERENCES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
-    "booleans": (dp.Tree(), {"smoker": ("True",)}),
+    "booleans": (dp.Adaptive(), {"smoker": ("True",)}),
     "two-valued": (
         SomeColumns(columns=("label", "sign", "sex"), recipe=dp.Adaptive()),
         {"sign": ("1",), "label": ("0",)},
