@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import statistics
 
 import numpy as np
 import pandas as pd
@@ -167,10 +168,14 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     assert "release" in opened.errors
 
 
-def test_means_of_classes_follow_uneven_cells():
-    """Places are even in cells, not in the unit: a mean between the second and third cell was shown as 40."""
-    column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))  # middles 0.5, 5.5, 35, 80
-    assert figures_view.on_scale(column, 0.0, 1 / 3) == pytest.approx((20.25, (35 - 5.5) / 2))
-    assert figures_view.on_scale(column, -1 / 3, 2 / 3) == pytest.approx((5.5, (35 - 0.5) / 2))
-    even = dp.Real("x", low=0, high=10, bin_width=1)
-    assert figures_view.on_scale(even, 0.5, 0.25) == pytest.approx((7.25, 1.125))
+@pytest.mark.parametrize(("center", "scale"), [(0.0, 1 / 3), (-1 / 3, 2 / 3), (1.4, 0.8)])
+def test_means_of_classes_follow_uneven_cells(center, scale):
+    """Places are even in cells, not in the unit: the value at the mean place was shown as the mean, and half
+    of what lies within a deviation, cut at the bounds, as the deviation."""
+    even = statistics.NormalDist(center, scale)
+    places = np.clip([even.inv_cdf((i + 0.5) / 20_000) for i in range(20_000)], -1, 1)
+    column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))
+    drawn = np.array([0.5, 5.5, 35, 80])[np.rint((places + 1) * 1.5).astype(int)]
+    assert figures_view.on_scale(column, center, scale) == pytest.approx(
+        (drawn.mean(), drawn.std()), rel=1e-3
+    )

@@ -7,11 +7,14 @@ import itertools
 import json
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from tests.truth.demands import of_shares, of_values, words
 from tests.truth.groups import People, cells
 from tests.truth.tables import Odd
 
@@ -23,15 +26,19 @@ class Truth:
     """A table, what was downloaded, and what follows from both.
 
     Attributes:
-        rows: the raw cells as texts. person: whose row it is. known: columns that others may know.
+        population: the raw cells as texts. rows: those to be published. person: whose row it is.
+        known: columns that others may know.
         csv: the anonymized table that was downloaded. node: level of each known column.
     """
 
     def __init__(self, odd: Odd, files: dict[str, bytes]) -> None:
-        self.rows, self.csv, self.cap = cells(odd.content), cells(files["CSV"]), odd.cap
+        self.population, self.csv, self.cap = cells(odd.content), cells(files["CSV"]), odd.cap
         self.plan = json.loads(files["Plan (JSON, internal)"])
-        self.person = self.rows[odd.id] if odd.id else pd.Series(self.rows.index, self.rows.index)
-        self.known = sorted(self.plan["hierarchies"])
+        subset, everyone = self.plan["subset"], self.population.index
+        self.rows = self.population[self.population[subset] == "True"] if subset else self.population
+        self.everybody = self.population[odd.id] if odd.id else pd.Series(everyone, everyone)
+        self.person = self.everybody[self.rows.index]
+        self.known = sorted(self.with_role("quasi-identifier"))
         self.node = tuple(self.plan["node"][name] for name in self.known)
         self.k = self.plan["models"][0]["k"]
         self.suppressed = self.hidden(self.node, self.k)
@@ -41,13 +48,23 @@ class Truth:
         self.hides = crowd if crowd >= self.k and enough else 0  # they leave as one group, or not
         labels = self.labels(self.node).mask(self.suppressed, "*")
         labelled = self.rows.assign(**{name: labels[name] for name in self.known})
-        self.made = labelled[~self.suppressed | bool(self.hides)].drop(columns=self.with_role("identifier"))
+        dropped = [*self.with_role("identifier"), *([subset] if subset else [])]
+        self.made = labelled[~self.suppressed | bool(self.hides)].drop(columns=dropped)
         self.secrets = self.with_role("sensitive")
         self.given_up = self.covered(self.node, self.suppressed, there=True)
         self.before = People(self.rows, self.known, self.person)
         self.after = People(self.made, self.known, self.person)
         self.others = People(self.made, [*self.known, *self.with_role("insensitive")], self.person)
         self.alike = People(self.made, list(self.made.columns), self.person)
+
+    @functools.cached_property
+    def crowds(self) -> pd.Series:
+        """By person, among how many one is whose population is known, by the row that gives away most."""
+        labels = self.labelled(self.leaves, self.node)
+        groups = self.everybody.groupby([labels[name] for name in self.known]).transform("nunique")
+        groups = groups[self.made.index].mask(self.suppressed[self.made.index], 1)
+        of_rows = np.maximum(groups, self.after.of_rows)
+        return of_rows.groupby(self.person[self.made.index]).min()
 
     @property
     def demands(self) -> list[dict[str, Any]]:
@@ -56,23 +73,40 @@ class Truth:
 
     @property
     def promised(self) -> list[str]:
-        """Every demand, in words."""
-        return [f"{self.k}-anonymity", *map(_words, self.demands)]
+        """Every demand, in words; of closeness also whether it holds by what leaves alone."""
+        texts = [f"{self.k}-anonymity"]
+        for model in self.demands:
+            close = model["model"] != "t-closeness" or not self.fails(self.made, model, self.made).any()
+            earlier = "" if close else ", against the table before rows or values were left out"
+            texts.append(words(model) + earlier)
+        return texts
 
-    def fails(self, rows: pd.DataFrame, model: dict[str, Any]) -> pd.Series:
-        """Which rows are in a group of the known columns that does not keep to a demand."""
-        held = rows.assign(who=self.person)[[*self.known, model["column"], "who"]].drop_duplicates()
-        counts = held.groupby([*self.known, model["column"]]).size().unstack(fill_value=0)
-        whole = self.rows.assign(who=self.person)[[model["column"], "who"]].drop_duplicates()
-        share = whole[model["column"]].value_counts(normalize=True)
-        order = sorted(share.index, key=lambda each: float(each) if each.lstrip("-").isdigit() else math.inf)
-        apart = counts.div(counts.sum(axis=1), axis=0).reindex(columns=order, fill_value=0.0) - share[order]
-        if model["model"] == "distinct l-diversity":
-            fails = (counts > 0).sum(axis=1) < model["l"]
-        elif model["distance"] == "ordered":
-            fails = apart.cumsum(axis=1).abs().sum(axis=1) / (len(order) - 1) > model["t"] + 1e-12
+    def fails(
+        self,
+        rows: pd.DataFrame,
+        model: dict[str, Any],
+        whole: pd.DataFrame | None = None,
+        among: pd.DataFrame | None = None,
+    ) -> pd.Series:
+        """Which rows are in a group of the known columns that does not keep to a demand.
+
+        Args:
+            whole: the table that a group is to resemble; all rows to be published without.
+            among: the population with the same labels; the rows themselves without.
+        """
+        if "column" in model:
+            held = rows.assign(who=self.person)[[*self.known, model["column"], "who"]].drop_duplicates()
+            counts = held.groupby([*self.known, model["column"]]).size().unstack(fill_value=0)
+            every = (self.rows if whole is None else whole).assign(who=self.person)
+            every = every[[model["column"], "who"]].drop_duplicates()[model["column"]].value_counts()
+            levels = self.plan["hierarchies"].get(model["column"], [])
+            fails = of_values(model, counts, every, levels)
         else:
-            fails = apart.abs().sum(axis=1) / 2 > model["t"] + 1e-12
+            people, population = (
+                each.assign(who=self.everybody).groupby(self.known)["who"].nunique()
+                for each in (rows, rows if among is None else among)
+            )
+            fails = of_shares(model, people, population[people.index])
         groups = pd.MultiIndex.from_frame(rows[self.known]) if len(self.known) > 1 else rows[self.known[0]]
         return pd.Series(fails.reindex(groups).to_numpy(), rows.index).fillna(value=False).astype(bool)
 
@@ -90,21 +124,32 @@ class Truth:
         ]
 
     @functools.cached_property
-    def leaf(self) -> pd.DataFrame:
-        """(rows, known columns) the place of each value in its hierarchy."""
+    def leaves(self) -> pd.DataFrame:
+        """(population, known columns) the place of each value in its hierarchy."""
         places = {
-            name: {value: place for place, value in enumerate(levels[0])}
-            for name, levels in self.plan["hierarchies"].items()
+            name: {value: place for place, value in enumerate(self.plan["hierarchies"][name][0])}
+            for name in self.known
         }
-        return pd.DataFrame({name: self.rows[name].map(places[name]).astype(int) for name in self.known})
+        return pd.DataFrame(
+            {name: self.population[name].map(places[name]).astype(int) for name in self.known}
+        )
+
+    @functools.cached_property
+    def leaf(self) -> pd.DataFrame:
+        """(rows, known columns) the same of the rows to be published."""
+        return self.leaves.loc[self.rows.index]
+
+    def labelled(self, leaves: pd.DataFrame, node: Node) -> pd.DataFrame:
+        """The labels at these levels in place of values."""
+        found = {}
+        for name, level in zip(self.known, node, strict=True):
+            found[name] = leaves[name].map(dict(enumerate(self.plan["hierarchies"][name][level])))
+        return pd.DataFrame(found)
 
     @functools.cache  # noqa: B019 - gone with the test
     def labels(self, node: Node) -> pd.DataFrame:
         """(rows, known columns) labels at these levels."""
-        found = {}
-        for name, level in zip(self.known, node, strict=True):
-            found[name] = self.leaf[name].map(dict(enumerate(self.plan["hierarchies"][name][level])))
-        return pd.DataFrame(found)
+        return self.labelled(self.leaf, node)
 
     @functools.cache  # noqa: B019
     def of_rows(self, node: Node) -> pd.Series:
@@ -118,13 +163,21 @@ class Truth:
     @functools.cache  # noqa: B019
     def broken(self, node: Node) -> pd.Series:
         """Which rows are in a group that breaks a demand beyond k."""
-        labels = self.labels(node)
-        rows = self.rows.assign(**{name: labels[name] for name in self.known})
+        rows = self.rows.assign(**self.labels(node))
+        among = self.population.assign(**self.labelled(self.leaves, node))
         return functools.reduce(
             operator.or_,
-            (self.fails(rows, each) for each in self.demands),
+            (self.fails(rows, each, among=among) for each in self.demands),
             pd.Series(data=False, index=rows.index),
         )
+
+    def can_be(self, node: Node) -> bool:
+        """Whether the groups of the population without a row to be published, if any, keep to the demands."""
+        lowest = max((each["lowest"] for each in self.demands if "lowest" in each), default=0)
+        there, every = (
+            set(self.labelled(each, node).itertuples(index=False)) for each in (self.leaf, self.leaves)
+        )
+        return lowest == 0 or there == every
 
     def covered(self, node: Node, hidden: pd.Series, *, there: bool = False) -> dict[str, float]:
         """By column, the share of the other values that a label may stand for, on average over the rows.
@@ -166,7 +219,7 @@ class Truth:
             tried = []
             for node in itertools.product(*heights):
                 hidden, levels = self.hidden(node, k), dict(zip(self.known, node, strict=True))
-                if (share := self.share(hidden)) <= max(LIMITS):
+                if (share := self.share(hidden)) <= max(LIMITS) and self.can_be(node):
                     tried.append(
                         {
                             "k": k,
@@ -209,10 +262,60 @@ class Truth:
         return holds
 
 
-def _words(model: dict[str, Any]) -> str:
-    if model["model"] == "distinct l-diversity":
-        return f"distinct {model['l']}-diversity of {model['column']}"
-    return f"{model['t']:g}-closeness of {model['column']} ({model['distance']} distance)"
+class Averaged:
+    """A table whose numbers became the means of groups: of whom, is seen by a column that no two rows share.
+
+    Attributes: those of `Truth` that a method without levels has.
+    """
+
+    node: Node = ()
+    hides = 0
+
+    def __init__(self, odd: Odd, files: dict[str, bytes], alone: str) -> None:
+        self.population = self.rows = cells(odd.content)
+        self.csv, self.cap = cells(files["CSV"]), odd.cap
+        self.plan = json.loads(files["Plan (JSON, internal)"])
+        self.k, self.person = self.plan["models"][0]["k"], self.rows[odd.id]
+        self.promised = [f"{self.k}-anonymity"]
+        self.suppressed = pd.Series(data=False, index=self.rows.index)
+        roles = self.plan["roles"]
+        self.known = sorted(name for name, role in roles.items() if role == "quasi-identifier")
+        self.secrets = [name for name, role in roles.items() if role == "sensitive"]
+        means = self.csv.set_index(alone)[self.known]
+        self.made = self.rows.assign(**means.loc[self.rows[alone]].set_index(self.rows.index))[[*self.csv]]
+        numbers = self.rows[self.known].astype(float)
+        inside = numbers.groupby([self.made[name] for name in self.known])
+        self.means = inside.transform("mean")
+        ranges = (inside.transform("max") - inside.transform("min")) / (numbers.max() - numbers.min())
+        self.given_up = ranges.mean().to_dict()
+        self.before = People(self.rows, self.known, self.person)
+        self.after = People(self.made, self.known, self.person)
+        self.crowds = self.after.smallest
+        others = [name for name in self.csv if roles[name] == "insensitive"]
+        self.others = People(self.made, [*self.known, *others], self.person)
+        self.alike = People(self.made, [*self.made], self.person)
+
+    def share(self, _rows: pd.Series) -> float:
+        """Share of people who have a suppressed row."""
+        return 0.0
+
+    def loss(self, _node: Node, _hidden: pd.Series) -> float:
+        each = [1 + share for share in self.given_up.values()]
+        return math.prod(each) ** (1 / len(each)) - 1
+
+    def moved(self, name: str) -> float:
+        """Total variation between twenty parts of the values, with as many rows each, and the means there."""
+        values = sorted(self.rows[name].astype(float))
+        cuts = sorted({values[-(-part * len(values) // 20) - 1] for part in range(1, 20)})
+        before, after = (
+            Counter(sum(value > cut for cut in cuts) for value in each) for each in (values, self.means[name])
+        )
+        return sum(abs(before[part] - after[part]) for part in range(20)) / 2 / len(values)
+
+    def frontier(self, field: str) -> Callable[[Any], bool]:
+        """Whether the ring is at this table; the lines are of another method, which is compared elsewhere."""
+        loss = self.loss(self.node, self.suppressed)
+        return lambda shown: field != "information loss" or len(shown) > 1 or _same(shown[0], loss)
 
 
 def _same(cell: Any, true: Any) -> bool:

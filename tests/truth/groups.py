@@ -21,6 +21,12 @@ def text(cell: str) -> str:
     return MISSING if cell == "k.A." else cell
 
 
+def _rank(value: str) -> tuple[float, str]:
+    """Numbers in their order, then texts in that of theirs."""
+    is_number = value.removeprefix("-").replace(".", "", 1).isdigit()
+    return (float(value) if is_number else np.inf), value
+
+
 class People:
     """Rows with a person each (`person`, one a row) in groups by columns.
 
@@ -74,7 +80,7 @@ class People:
     def t_ordered(self, secret: str) -> float:
         """Largest earth mover's distance along the order of the values, scaled to 1."""
         table, whole = self._shares(secret)
-        order = sorted(table.columns, key=lambda each: float(each) if each != MISSING else np.inf)
+        order = sorted(table.columns, key=_rank)
         apart = table.div(table.sum(axis=1), axis=0)[order] - whole[order]
         return float(apart.cumsum(axis=1).abs().sum(axis=1).max() / max(1, len(order) - 1))
 

@@ -8,11 +8,12 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import dlaplace
+from scipy.stats import dlaplace, norm
 
 Array = np.ndarray[Any, Any]
 Clique = tuple[str, ...]
@@ -23,8 +24,10 @@ def array(packed: Mapping[str, Any]) -> Array:
     return np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"])
 
 
-def width(variance: float, pooled: bool) -> int:
-    """Rows within which 95 of 100 draws of the discrete Laplace law lie; averages are not whole numbers."""
+def width(variance: float, pooled: bool, noise: str = "laplace") -> int:
+    """Rows within which 95 of 100 draws of the discrete law lie; averages are not whole numbers."""
+    if noise == "gaussian":  # the discrete law lies within the normal one
+        return math.ceil(norm.ppf(0.975) * math.sqrt(variance) + pooled / 2)
     law = dlaplace(2 * math.asinh(math.sqrt(0.5 / variance)))
     rows = np.arange(math.ceil(20 * math.sqrt(variance)) + 2)
     return int(np.argmax(2 * law.sf(rows) <= 0.05 + 1e-12)) + pooled
@@ -44,6 +47,36 @@ def onto(values: Array, clique: Clique, kept: Clique) -> Array:
     return values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in kept))
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was drawn at once: the cells of some columns, or of some of them the differences of two cells.
+
+    Attributes:
+        values: noisy, one a cell of the columns that are not `signed`, in the order of the table.
+        variance: of each.
+        shape: of the table in the file, which a difference stands in with both signs.
+        pooled: whether it is an average of several draws.
+    """
+
+    clique: Clique
+    values: Array
+    variance: float
+    shape: tuple[int, ...]
+    pooled: bool
+    signed: Clique = ()
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Measured:
+        """From its fields in the file, where a difference is halved once a column."""
+        clique, values = tuple(fields["clique"]), array(fields["values"])
+        signed, difference = tuple(fields.get("signed", ())), values
+        for place in reversed(range(len(clique))):
+            if clique[place] in signed:
+                difference = difference.take(0, place) - difference.take(1, place)
+        variance = fields["variance"] * 4 ** len(signed)
+        return cls(clique, difference, variance, values.shape, fields["pooled"], signed)
+
+
 class Told:
     """A release by its file: `of` is what it must say of a clique."""
 
@@ -53,6 +86,7 @@ class Told:
         self.tables = {tuple(each["clique"]): each for each in self.file["marginals"]}
         self.sizes = dict(zip(self.model.get("names", ()), self.model.get("sizes", ()), strict=True))
         self.cliques = list(self.tables)
+        (self.noise,) = {each["noise"] for each in self.tables.values()}
         self.columns = [name for name in self.sizes if any(name in each for each in self.cliques)]
 
     @functools.cached_property
@@ -69,7 +103,7 @@ class Told:
         starts = np.arange(0, len(values), fold) if clique else None
         if fold > 1:
             values, measured = (np.add.reduceat(each, starts) for each in (values, measured))
-        half = width(variance * fold, pooled)
+        half = width(variance * fold, pooled, self.noise)
         low, high = np.maximum(0, measured - half), np.maximum(0, measured + half)
         return values, np.minimum(low, values), np.maximum(high, values)
 
@@ -80,7 +114,7 @@ class Told:
         fits[np.ix_(*(cells[name] for name in clique))] = True
         values, measured, variance, pooled = self._of(clique, fits)
         value, told = float(values[fits].sum()), float(measured[fits].sum())
-        half = width(variance, pooled)
+        half = width(variance, pooled, self.noise)
         ends = max(0.0, told - half), max(0.0, told + half)
         return value, min(ends[0], value), max(ends[1], value)
 
@@ -119,52 +153,54 @@ class Told:
 
         Of all draws over declared cells where a column of it was merged into groups, else of all draws.
         """
-        declared = [each for each in self.measured if each[1].shape == self._shape(each[0], self.sizes)]
+        declared = [each for each in self.measured if each.shape == self._shape(each.clique, self.sizes)]
         groups = {name: array(each) for name, each in self.model["grouping"]["groups"].items()}
         coarse = {name: int(each.max()) + 1 for name, each in groups.items()}
         if self._shape(clique, coarse) != self._shape(clique, self.sizes):
             return self._squares(clique, fits, declared, self.sizes)
         merged = []
-        for columns, values, variance in self.measured:
-            if values.shape != self._shape(columns, coarse):
-                (name,) = columns
-                values = np.bincount(groups[name], values)
-                variance *= self.sizes[name] / coarse[name]
-            merged.append((columns, values, variance))
+        for each in self.measured:
+            if each.shape == self._shape(each.clique, coarse):
+                merged.append(each)
+            elif not each.signed:  # the difference of two cells in one group is none
+                (name,) = each.clique
+                values = np.bincount(groups[name], each.values)
+                variance = each.variance * self.sizes[name] / coarse[name]
+                merged.append(replace(each, values=values, variance=variance))
         return self._squares(clique, fits, merged, coarse)
 
     @functools.cached_property
-    def measured(self) -> list[tuple[Clique, Array, float]]:
-        """Columns, noisy counts and variance of a cell of all that was drawn."""
-        assert not any("signed" in each for each in self.model["measurements"]), "a table of differences"
-        return [
-            (tuple(each["clique"]), array(each["values"]), each["variance"])
-            for each in self.model["measurements"]
-        ]
+    def measured(self) -> list[Measured]:
+        """All that was drawn."""
+        return [Measured.of(each) for each in self.model["measurements"]]
 
     def _squares(
-        self,
-        clique: Clique,
-        fits: Array | None,
-        measured: Sequence[tuple[Clique, Array, float]],
-        sizes: Mapping[str, int],
+        self, clique: Clique, fits: Array | None, measured: Sequence[Measured], sizes: Mapping[str, int]
     ) -> tuple[Array, float, bool]:
         """Weighted least squares over the joint table of all columns, by its solution of least length."""
-        lines = np.vstack([_sums(sizes, each[0]) / each[2] ** 0.5 for each in measured])
-        inverse = np.linalg.pinv(lines @ lines.T, rcond=1e-10, hermitian=True)
-        wanted = _sums(sizes, clique) @ lines.T @ inverse
-        found = wanted @ np.concatenate([each[1].ravel() / each[2] ** 0.5 for each in measured])
+        parts = [sums(sizes, each.clique, each.signed) / each.variance**0.5 for each in measured]
+        lines, target = np.vstack(parts), sums(sizes, clique)
+        wanted = target @ lines.T @ np.linalg.pinv(lines @ lines.T, rcond=1e-10, hermitian=True)
+        assert np.allclose(wanted @ lines, target, atol=1e-6), f"nothing that was measured tells {clique}"
+        found = wanted @ np.concatenate([each.values.ravel() / each.variance**0.5 for each in measured])
         added = wanted if fits is None else wanted[fits.ravel()].sum(axis=0, keepdims=True)
         variance = float((added**2).sum(axis=1).max())
-        return found.reshape(self._shape(clique, sizes)), variance, len(measured) > 1
+        ends = np.cumsum([len(each) for each in parts])[:-1]
+        shares = np.split(np.abs(wanted).max(axis=0), ends)
+        used = [each for each, share in zip(measured, shares, strict=True) if share.max() > 1e-9]
+        pooled = len(used) > 1 or any(each.pooled for each in used)
+        return found.reshape(self._shape(clique, sizes)), variance, pooled
 
     def _shape(self, clique: Clique, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[name] for name in sizes if name in clique)
 
 
-def _sums(sizes: Mapping[str, int], clique: Clique) -> Array:
-    """(cells of the clique, cells of all columns) which are added up."""
-    parts = [np.eye(size) if name in clique else np.ones((1, size)) for name, size in sizes.items()]
+def sums(sizes: Mapping[str, int], clique: Clique, signed: Clique = ()) -> Array:
+    """(cells of the clique, cells of all columns) which are added up; a second signed cell is taken off."""
+    parts = [
+        np.array([[1.0, -1.0]]) if name in signed else np.eye(size) if name in clique else np.ones((1, size))
+        for name, size in sizes.items()
+    ]
     return functools.reduce(np.kron, parts, np.ones((1, 1)))
 
 

@@ -18,7 +18,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import dpcore as dp
-from dpcore.evaluation.utility import learning
+from dpcore.evaluation.utility import learning, similarity
 from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
@@ -34,6 +34,7 @@ from tests.truth.test_evaluate import (
     overview,
     v_of,
 )
+from workbench.evaluate import side_by_side_view
 
 attacks = importlib.import_module("dpcore.evaluation.attacks.disclosure")  # the function has its name
 ODD = TABLES["visits"]
@@ -42,6 +43,7 @@ SCORE = "accuracy, share of right answers"
 SAFE = "No attack works better on {people} rows of people in it than on {control} of others.|"
 V = "**Cramér's V of {a} and {b}: {own} in the original**|own"
 V_TOO = "{v} in the release.|v"
+SPLIT = learning.random_splits
 WAYS = ["release", "original, no privacy", "one answer for all", "shuffled labels"]
 
 
@@ -318,18 +320,40 @@ def test_counts_of_two_columns(marking) -> None:
     assert check(seen, facts, STATIC, None) >= {V, V_TOO, "If they were unrelated > value"}
 
 
-def test_a_wrong_base_of_learning_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test of learning would not see a person on both sides of a split."""
+def _by_rows(original: pd.DataFrame, release: pd.DataFrame, *, person: str, times: int) -> Any:
+    return SPLIT(original, release, times=times)
+
+
+@pytest.mark.parametrize(
+    ("place", "named", "wrong"),
+    [(learning, "random_splits", _by_rows), (learning.Efficacy, "counted", False)],
+)
+def test_a_wrong_base_of_learning_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch, place: Any, named: str, wrong: Any
+) -> None:
+    """The test of learning would not see a person on both sides of a split, or rows that do not count."""
     in_this_process(monkeypatch)
-    right = learning.random_splits
-    monkeypatch.setattr(
-        learning,
-        "random_splits",
-        lambda original, release, *, person, times: right(original, release, times=times),
-    )
+    monkeypatch.setattr(place, named, wrong)
     seen, facts = learning_walk(marking)
     with pytest.raises(AssertionError, match="not true"):
         check(seen, facts, STATIC, None)
+
+
+def test_a_wrong_base_of_side_by_side_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test of two releases would not see one that is judged by all rows of the file."""
+    right = side_by_side_view.report
+
+    def by_all_rows(*given: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(similarity.Similarity, "counted", False)
+            return right(*given)
+
+    in_this_process(monkeypatch)
+    monkeypatch.setattr(side_by_side_view, "report", by_all_rows)
+    seen, facts = side_walk(marking)
+    drawn = [each for each in seen if each.id == HEAD + "rows that would have to change, by column"]
+    with pytest.raises(AssertionError, match="not true"):
+        check(drawn, facts, (), None)
 
 
 def test_a_wrong_base_of_attacks_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

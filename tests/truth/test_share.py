@@ -11,19 +11,33 @@ import functools
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from starlette.applications import Starlette
 
 import dpcore as dp
 from dpcore.release import Release
-from tests.truth.figures import agrees, check, of_html
+from dpcore.synthesis import SomeColumns, consistency
+from dpcore.tables.rows import PublicTable
+from share import links
+from tests.share.asgi import call
+from tests.truth.anonymized import Truth
+from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
+from tests.truth.groups import cells, text
 from tests.truth.released import Told, array, cells_of, width
+from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, Odd, opened
-from workbench.ui.report import asking, downloads, of_release
+from tests.truth.test_anonymize import SHOWN, TRIED, after_making
+from workbench import session
+from workbench.records.link_form import LinksState
+from workbench.store.shares import SharedPage
+from workbench.store.surveys import links_work
+from workbench.ui.report import asking, downloads, of_release, of_table
 from workbench.ui.report.document import page
 
 COUNT = "{column}: each count is within {half} rows of the truth in 95 of 100 cases|"
@@ -272,6 +286,75 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
         check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
 
 
+DIFFERENCES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
+    "booleans": (dp.Adaptive(), {"smoker": ("True",)}),
+    "two-valued": (
+        SomeColumns(columns=("label", "sign", "sex"), recipe=dp.Adaptive()),
+        {"sign": ("1",), "label": ("0",)},
+    ),
+}
+RHO = 0.125
+
+
+@functools.cache
+def under_zcdp(name: str) -> tuple[Release, Told]:
+    """A release with Gaussian noise, which of two cells measures the difference alone, and its file."""
+    schema = opened(TABLES[name]).curator.schema
+    curator = dp.Curator.open(TABLES[name].frame, schema, budget=dp.ZCDP(rho="1"), ledger=dp.MemoryLedger())
+    release = curator.run(DIFFERENCES[name][0], dp.ZCDP(rho=str(RHO)))
+    told = Told(downloads.content(release, "release.json"))
+    assert any(each.signed for each in told.measured)
+    assert told.noise == "gaussian"
+    return release, told
+
+
+def facts_under_zcdp(name: str) -> dict[str, Callable[[Any], Any]]:
+    """What is true of each figure of the page, with what somebody can become sure of at a delta of 1e-9."""
+    release, told = under_zcdp(name)
+    orders = 1 + np.geomspace(1e-3, 1e4, 200_000)
+    bounds = RHO * orders + (math.log(1e9) - np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
+    epsilon = float(bounds.min())  # Canonne, Kamath, Steinke (2020), proposition 12
+    return facts_of(told, release, TABLES[name]) | {
+        "{name} {loss}|loss": lambda _: RHO,
+        SURE: lambda _: 100 / (1 + math.exp(-epsilon)),
+    }
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_of_cells_tell_every_figure(marking, name: str) -> None:
+    """Where the difference of two cells was measured, counts or intervals would be those of whole tables."""
+    (release, told), asked = under_zcdp(name), DIFFERENCES[name][1]
+    labels = {each: release.schema.column(each).labels for each in asked}
+    cells = {each: [labels[each].index(label) for label in asked[each]] for each in asked}
+    query = "&".join(f"is-{told.columns.index(each)}={code}" for each in asked for code in cells[each])
+    value, low, high = told.asked(cells)
+    facts = facts_under_zcdp(name) | {
+        "About {rows} rows.|rows": lambda _: value,
+        ANSWER + "low": lambda _: low,
+        ANSWER + "high": lambda _: high,
+        "{column}: {labels}|labels": lambda _: (
+            lambda shown: shown in {", ".join(each) for each in asked.values()}
+        ),
+    }
+    static = STATIC | {"{column}: {labels}|column"}
+    checked = check(of_html(shown(release, query), marking), facts, static, None)
+    assert {"About {rows} rows.|rows", WHOLE + "rows", *(f"{each}: rows" for each in told.columns)} <= checked
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_taken_for_tables_are_caught(marking, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The test above would not see a table that is made up from a difference counted as a measured one."""
+    release, _told = under_zcdp(name)
+    right = consistency._weight
+    monkeypatch.setattr(
+        consistency,
+        "_weight",
+        lambda domain, clique, variance, _signed, shared: right(domain, clique, variance, (), shared),
+    )
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(shown(release), marking), facts_under_zcdp(name), STATIC, None)
+
+
 LISTED = {
     "statistics": dp.Statistics(
         column="age", centers=tuple(map(float, range(120))), quantiles=("1/4", "1/2")
@@ -371,3 +454,84 @@ def test_a_wrong_base_of_figures_is_caught(marking, name: str) -> None:
     facts = listed_facts(name, release)
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(shown(dataclasses.replace(release, model=wrong)), marking), facts, STATIC, None)
+
+
+Syntactic = tuple[MarkedTab, dict[str, bytes], Truth]
+"""The Links page with a link to an anonymized table, what is behind it, and what is true."""
+
+
+@pytest.fixture
+def anonymized(marking, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Syntactic]:
+    """Make a table, and a link to it, as a person does."""
+
+    def shared() -> Syntactic:
+        tab, files = after_making(TABLES["visits"], monkeypatch)
+        truth = Truth(TABLES["visits"], files)
+        monkeypatch.setattr(links_work, "is_set", lambda: True)
+        monkeypatch.setattr(links_work, "set", lambda: None)
+        tab.press("Show it to somebody").go("links")
+        tab.set("checkbox", "I have read this", True).press("Make the link")
+        address = f"/share/{tab.session.own(LinksState).made[1]}"
+        app = Starlette(routes=links.routes(session.shares()))
+        offered = ("rows.csv", "rows.parquet", "guarantee.json")
+        files = {name: call(app, "GET", address, query=f"file={name}").body for name in offered}
+        return tab, files | {"page": call(app, "GET", address).body}, truth
+
+    return shared
+
+
+def syntactic_facts(files: dict[str, bytes], t: Truth) -> dict[str, Callable[[Any], Any]]:
+    """What is true of the page of an anonymized table, by the raw rows and the rows that are offered."""
+    rows = cells(files["rows.csv"])
+    heading = " × ".join(rows)
+    columns = {f"{heading}: {name}": [*rows[name][: of_table.SHOWN_ROWS]] for name in rows}
+    facts = {name: true(t) for name, true in SHOWN.items()} | columns
+    return {
+        f"{before}{name}": lambda _, true=true: true
+        for name, true in facts.items()
+        for before in ("", f"{heading}: ")
+    }
+
+
+def test_the_page_of_an_anonymized_table(marking, anonymized: Callable[[], Syntactic]) -> None:
+    """A stranger would read another table than was made, or other risks than it has."""
+    tab, files, t = anonymized()
+    rows = cells(files["rows.csv"])
+    assert Counter(rows.itertuples(index=False)) == Counter(t.made[[*rows]].itertuples(index=False))
+    parquet = pd.read_parquet(io.BytesIO(files["rows.parquet"])).astype(str).map(text)
+    assert parquet.equals(rows)
+    assert json.loads(files["guarantee.json"])["guarantee"]["models"] == t.promised
+    facts = syntactic_facts(files, t)
+    behind = of_html(files["page"].decode(), marking)
+    compared = check(behind, facts, STATIC, None)
+    assert len(compared & facts.keys()) >= len(rows.columns) + 4
+    assert set(behind) <= set(figures(tab, marking))  # the preview is the page
+
+
+def all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings that count rows in place of people."""
+    for module in TRIED:
+        monkeypatch.setattr(module, "person_of", lambda frame, column: None)
+
+
+def some_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page, and files, of every second row."""
+    right = SharedPage.syntactic
+
+    def half(self: SharedPage) -> Any:
+        table, *others = right(self)
+        return (PublicTable(table.frame.iloc[::2]), *others)
+
+    monkeypatch.setattr(SharedPage, "syntactic", half)
+
+
+@pytest.mark.parametrize("plant", [all_rows, some_rows])
+def test_a_wrong_base_of_an_anonymized_table_is_caught(
+    marking, anonymized: Callable[[], Syntactic], monkeypatch: pytest.MonkeyPatch, plant: Any
+) -> None:
+    """The test above would not see the risks of rows in place of people, or a part of the table."""
+    in_this_process(monkeypatch)
+    plant(monkeypatch)
+    _tab, files, t = anonymized()
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(files["page"].decode(), marking), syntactic_facts(files, t), STATIC, None)

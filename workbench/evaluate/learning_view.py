@@ -107,8 +107,8 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
     st.caption(
         _(
             "Lines are the spread over the splits. A score above that of the original means that "
-            "the release is easier to learn from, not better. The release was made from all rows, "
-            "those that are tested on as well."
+            "the release is easier to learn from, not better. The release was made from all rows that "
+            "count, those that are tested on as well."
         )
     )
 

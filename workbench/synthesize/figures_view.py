@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -53,14 +55,17 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
 
 def show_classes(release: Release, model: GaussianModel) -> None:
     """Show means and deviations of the features of each class, on the scale of their columns."""
-    means, variances = model.moments.clipped
+    laws = model.moments
+    means, variances = laws.clipped
+    scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
     lines = []
     for place, name in enumerate(model.features):
         column, line = release.schema.column(name), {_("feature"): name}
         for code, label in enumerate(release.schema.column(model.label).labels):
-            mean, spread = float(means[code, place]), float(variances[code, place]) ** 0.5
             if isinstance(column, Integer | Real):
-                mean, spread = on_scale(column, mean, spread)
+                mean, spread = on_scale(column, laws.centers[code, place], scales[code, place])
+            else:
+                mean, spread = float(means[code, place]), float(variances[code, place]) ** 0.5
             line[label] = f"{number(mean)} ± {number(spread)}"
         lines.append(line)
     st.markdown(_("**What each class is like: mean ± standard deviation, from the noisy sums alone.**"))
@@ -68,17 +73,18 @@ def show_classes(release: Release, model: GaussianModel) -> None:
     st.caption(_("Columns that are no numbers are shown where their cells lie between -1 and 1."))
 
 
-def on_scale(column: IntervalColumn, mean: float, spread: float) -> tuple[float, float]:
-    """Return a mean and a deviation in the unit of a column.
+def on_scale(column: IntervalColumn, center: float, scale: float) -> tuple[float, float]:
+    """Return the mean and the standard deviation of a column in its unit, of drawn cells at their middle.
 
     Args:
         column: an interval column.
-        mean: of places, evenly from -1 for the first cell to 1 for the last.
-        spread: standard deviation of these places.
-
-    Returns: the mean, and half of what lies within one deviation of it.
+        center: of a normal law of places, evenly from -1 for the first cell to 1 for the last.
+        scale: standard deviation of that law, whose places are drawn to the nearest cell.
     """
-    centers, cells = centers_of(column), np.arange(column.values_size)
-    places = (np.array([mean, mean - spread, mean + spread]) + 1) / 2 * (column.size - 1)
-    middle, low, high = np.interp(places, cells, centers)
-    return float(middle), float(high - low) / 2
+    from scipy.special import ndtr
+
+    between = (2 * np.arange(1, column.values_size) - 1) / (column.values_size - 1) - 1
+    shares = np.diff(ndtr((between - center) / scale), prepend=0.0, append=1.0)
+    values = centers_of(column)
+    mean = float(shares @ values)
+    return mean, math.sqrt(shares @ (values - mean) ** 2)

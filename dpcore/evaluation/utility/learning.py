@@ -174,7 +174,8 @@ def random_splits(
 class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     """The evaluation of models that learned from a release and from the original.
 
-    The release is made from all rows, those that are tested on as well.
+    The original is its rows that count. The release is made from all of these, those that are tested on
+    as well.
 
     Attributes:
         splits: how often the original is cut anew, from 1.

@@ -1,0 +1,131 @@
+"""Demands beyond k on the Anonymize page, and numbers that become means: every figure again, by group."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.anonymize import closeness, methods, models
+from dpcore.anonymize.partition.microaggregation import published
+from tests.truth.anonymized import Averaged
+from tests.truth.demands import words
+from tests.truth.figures import Figure, Marking, figures
+from tests.truth.reports import in_this_process
+from tests.truth.tables import Odd
+from tests.truth.test_anonymize import BEFORE, LOSES, TIMES, after_making, compared, walked
+
+DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "distinct 8-diversity of days": ("visits", {"secret": "distinct", "l": 8}),
+    "entropy 7-diversity of days": ("visits", {"secret": "entropy", "l": 7}),
+    "recursive (0.5, 4)-diversity of days": ("visits", {"secret": "recursive", "l": 4, "c": 0.5}),
+    "0.2-closeness of days (equal distance)": ("visits", {"secret": "t", "t": 0.2}),
+    "0.15-closeness of days (ordered distance)": ("visits", {"secret": "t-ordered", "t": 0.15}),
+    "0.2-closeness of days (hierarchical distance)": ("visits", {"secret": "t-hierarchical", "t": 0.2}),
+    "5-map; (0.1, 0.6)-presence": ("booleans", {"subset": "smoker", "presence": (0.1, 0.6)}),
+}
+
+LEFT_OUT = {"0.15-closeness of days (ordered distance)"}
+"""Rows are left out, and what leaves alone is no longer close to itself: the promise has to say so."""
+
+
+@pytest.mark.parametrize("demand", DEMANDS)
+def test_demands_beyond_k(demand: str, marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table would be said to keep to a demand that some group breaks, or another one be searched for."""
+    in_this_process(monkeypatch)
+    name, demanded = DEMANDS[demand]
+    seen, files, t = walked(name, marking, monkeypatch, **demanded)
+    assert "; ".join(map(words, t.demands)) == demand
+    heights = [range(len(t.plan["hierarchies"][known])) for known in t.known]
+    nodes = list(itertools.product(*heights))
+    assert any((t.broken(node) & (t.of_rows(node) >= t.k)).any() for node in nodes)  # beyond k
+    assert Counter(t.csv.itertuples(index=False, name=None)) == Counter(
+        t.made.itertuples(index=False, name=None)
+    )
+    assert ("against the table before rows" in t.promised[-1]) == (demand in LEFT_OUT)
+    compared(seen, files, marking, t)
+
+
+def _measured() -> Odd:
+    rng = np.random.default_rng(20_261_001)
+    people = np.repeat(np.arange(70), rng.integers(1, 4, 70))
+    height, weight = (
+        np.round(rng.normal(mean, spread, len(people)), 1) for mean, spread in ((170, 9), (70, 12))
+    )
+    alone = np.round(rng.permutation(len(people)) / 7, 3)
+    frame = pd.DataFrame(
+        {
+            "patient_id": 1000 + people,
+            "height": height,
+            "weight": weight,
+            "ward": rng.choice(["surgery", "medicine", "eyes"], len(people)),
+            "level": alone,
+        }
+    )
+    return Odd("measured", "numbers, and one that no two rows share", frame, id="patient_id", cap=3)
+
+
+def averaged(
+    marks: Marking, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Figure], dict[str, bytes], Averaged]:
+    """The same as `walked` of numbers that became means."""
+    tab, files = after_making(_measured(), monkeypatch, method="microaggregation")
+    return figures(tab, marks), files, Averaged(_measured(), files, "level")
+
+
+def test_numbers_that_become_means(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number would be no mean of its group, or a group smaller or wider than the page says."""
+    seen, files, t = averaged(marking, monkeypatch)
+    assert np.allclose(t.made[t.known].astype(float), t.means, rtol=1e-12)
+    assert len(t.csv) == len(t.rows)
+    assert t.after.sizes.min() >= t.k
+    assert t.after.groups_each == 1  # the rows of a person stay together
+    found = compared(seen, files, marking, t)
+    assert found >= {f"{BEFORE} > generalized", f"{BEFORE} > moved", LOSES + "loss", f"{TIMES}|t"}
+
+
+def _never(_model: Any, classes: Any) -> Any:
+    """No group breaks a demand."""
+    return np.zeros(len(classes.people), dtype=bool)
+
+
+def _flat(counts: Any, secret: Any) -> Any:
+    """The flow through a hierarchy in which all values meet at the top."""
+    return len(secret.parents) * counts.moved(secret.counts)
+
+
+def _narrow(columns: Any, *given: Any) -> Any:
+    """Means of which each is said to stand for itself."""
+    recoded = published(columns, *given)
+    alone = [dataclasses.replace(each, ncp=0 * each.ncp) for each in recoded.columns]
+    return dataclasses.replace(recoded, columns=tuple(alone))
+
+
+@pytest.mark.parametrize(
+    ("demand", "place", "named", "wrong"),
+    [
+        ("entropy 7-diversity of days", models.EntropyL, "violations", _never),
+        ("recursive (0.5, 4)-diversity of days", models.RecursiveCL, "violations", _never),
+        ("0.2-closeness of days (hierarchical distance)", closeness, "_moved_in_tree", _flat),
+        ("5-map; (0.1, 0.6)-presence", models.DeltaPresence, "violations", _never),
+        ("means", methods, "published", _narrow),
+    ],
+)
+def test_a_wrong_demand_is_caught(
+    demand: str, place: Any, named: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tests above would not see a demand that is not kept, another distance, or means without a range."""
+    in_this_process(monkeypatch)
+    monkeypatch.setattr(place, named, wrong)
+    if demand == "means":
+        seen, files, t = averaged(marking, monkeypatch)
+    else:
+        name, demanded = DEMANDS[demand]
+        seen, files, t = walked(name, marking, monkeypatch, **demanded)
+    with pytest.raises(AssertionError, match="not true"):
+        compared(seen, files, marking, t)
