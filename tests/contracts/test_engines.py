@@ -541,6 +541,7 @@ def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.proof
 def test_engines_that_forget_a_zone_give_the_times_of_utc(tmp_path: Path) -> None:
     """Spark shows times in the zone of its session: two sessions would see two tables, and other days."""
     stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "UTC"))

@@ -173,6 +173,7 @@ def in_clinic(place: str, **fields: Any) -> Source:
     data=tables,
 )
 @example(where=[], value="1", comparison="=", number=0, data=BOTH)
+@pytest.mark.proof
 def test_a_person_changes_her_own_rows_alone_in_postgres(
     where: list[str], value: str, comparison: str, number: float, data: Any, clinic: tuple[str, Any]
 ) -> None:

@@ -289,6 +289,7 @@ WRONG = {
 }
 
 
+@pytest.mark.proof
 def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
     or a person have to find out which line is missing."""
@@ -401,6 +402,7 @@ def test_odd_tables(app: Tab, table: bytes, said: str) -> None:
         assert smallest(made(app)) >= 5
 
 
+@pytest.mark.proof
 def test_30000_values(app: Tab) -> None:
     """A column of codes that somebody calls a quasi-identifier would take the page down."""
     page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))

@@ -362,6 +362,7 @@ def test_figures_of_other_tables_are_not_sold(wide):
     assert not any(each.label.startswith("Pay") for each in wide.at.button)
 
 
+@pytest.mark.proof
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
     monkeypatch.setattr(methods, "ROWS", 300)

@@ -123,6 +123,7 @@ def test_any_recipe_by_its_rows() -> None:
     assert drawn.epsilon < 0.2
 
 
+@pytest.mark.proof
 def test_blind_guesses_prove_nothing() -> None:
     """At 95 %, guesses that have nothing to do with the canaries prove something in few of 200 runs."""
     rng = np.random.default_rng(1)

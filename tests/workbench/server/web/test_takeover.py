@@ -230,6 +230,7 @@ def test_a_server_that_cannot_reach_its_ledger_says_so(tmp_path: Path) -> None:
         assert "secret-word" not in broken.said()
 
 
+@pytest.mark.proof
 def test_without_our_server_takeover_is_closed_too() -> None:
     """`streamlit run app.py`, for development, would hand a session to whoever knows its id."""
     with serving("app.py") as plain:
