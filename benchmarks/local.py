@@ -65,7 +65,7 @@ def variance_ratio(protocol: dl.Protocol) -> float:
 def ours() -> list[dict[str, Any]]:
     codes = np.random.default_rng(1).integers(0, CATEGORIES, PEOPLE)
     found = []
-    for name, kind in dl.Protocol.in_order().items():
+    for name, kind in dl.Protocol.kinds().items():
         protocol = kind(categories=CATEGORIES, epsilon=EPSILON)
         perturbing, reports = cpu(lambda protocol=protocol: protocol.perturb(codes), repeats=3)
         estimating, _ = cpu(lambda protocol=protocol, reports=reports: protocol.estimate(reports), repeats=3)
@@ -92,7 +92,7 @@ def beside_peers(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for peer, run in (("pure-ldp", peers.pure_ldp), ("multi-freq-ldpy", peers.multi_freq)):
         for name, (seconds, shares) in (run(codes, CATEGORIES, EPSILON) or {}).items():
-            stated = dl.Protocol.in_order()[name](categories=CATEGORIES, epsilon=EPSILON).mean_variance(
+            stated = dl.Protocol.kinds()[name](categories=CATEGORIES, epsilon=EPSILON).mean_variance(
                 PEOPLE_OF_PEERS
             )
             speed = PEOPLE_OF_PEERS / seconds / 1e6

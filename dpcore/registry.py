@@ -14,10 +14,14 @@ class Registered:
     variant that is read back as its base. The package of a family imports all of its modules, so that the
     registry is complete as soon as the family can be imported.
 
+    Attributes:
+        kind: the name of the class in its family.
+        place: in the order of the family; classes of one place follow each other as they are defined.
     Raises: ParameterError when two classes of a family have one kind.
     """
 
     kind: ClassVar[str]
+    place: ClassVar[int] = 100
     _family: ClassVar[dict[str, type[Any]]]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -40,8 +44,9 @@ class Registered:
 
     @classmethod
     def kinds(cls) -> dict[str, type[Self]]:
-        """Return this class and those below it by their kind, in the order of their definitions."""
-        return {kind: each for kind, each in cls._family.items() if issubclass(each, cls)}
+        """Return this class and those below it by their kind, in their order."""
+        ordered = sorted(cls._family.items(), key=lambda each: each[1].place)
+        return {kind: each for kind, each in ordered if issubclass(each, cls)}
 
     @classmethod
     def of_kind(cls, kind: object) -> type[Self]:

@@ -54,6 +54,11 @@ class Plan(Choices):
                     column=name,
                 )
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The method and the models, in words, as the ledger names a plan."""
+        return (self.method.kind, *map(str, self.models))
+
     def to_json(self) -> str:
         """Write the plan as JSON; `from_json` reads it back."""
         return json.dumps(

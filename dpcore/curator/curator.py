@@ -238,7 +238,7 @@ class Curator(OnFile):
         """Note the plan in the ledger, and return it as it is carried out."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self.ledger.key, plan.to_json())
-        noted = {"anonymized": digest, "about": [plan.method.kind, *map(str, plan.models)], **self._declared}
+        noted = {"anonymized": digest, "about": list(plan.about), **self._declared}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
@@ -302,13 +302,19 @@ class Curator(OnFile):
 
     def _found(self) -> PrivacyUnit:
         """Find the rows of a person privately, at their charge, unless they are on file; return the unit."""
-        declared, name = self.schema, self.schema.unit.id_column or ""
+        unit, name = self.schema.unit, self.schema.unit.id_column or ""
         if unit_on_file(self.account, self.ledger) is None:
-            self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
-            question, loss = RowsOfPeople(column=name), PureDP(epsilon=declared.unit.found)
-            self.evaluate_privately(question, loss, request_id=self.request_of(question, loss))
-            self.schema = declared
-        return unit_on_file(self.account, self.ledger) or declared.unit
+            search = Curator(
+                engine=self._engine,
+                schema=dataclasses.replace(self.schema, unit=PrivacyUnit(max_rows=1, id_column=name)),
+                account=self.account,
+                ledger=self.ledger,
+                name=self.name,
+                compute=self._compute,
+            )
+            question, loss = RowsOfPeople(column=name), PureDP(epsilon=unit.found)
+            search.evaluate_privately(question, loss, request_id=search.request_of(question, loss))
+        return unit_on_file(self.account, self.ledger) or unit
 
     def _paid(
         self,

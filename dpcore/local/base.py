@@ -38,8 +38,8 @@ class Protocol(Registered, ABC):
 
     kind: ClassVar[str]
     """The name under which questions are stored."""
-    order: ClassVar[int]
-    """Place in lists: a simpler protocol comes first where two err alike."""
+    place: ClassVar[int]
+    """In lists: a simpler protocol comes first where two err alike."""
 
     categories: int
     epsilon: Fraction
@@ -130,11 +130,6 @@ class Protocol(Registered, ABC):
     def largest_variance(self, people: int) -> float:
         """Variance of an estimate, at most, whatever share of the people have the category: it is linear."""
         return max(self.variance(0, people), self.variance(1, people))
-
-    @classmethod
-    def in_order(cls) -> dict[str, type[Protocol]]:
-        """Return all protocols by their kind, the simpler ones first."""
-        return dict(sorted(cls.kinds().items(), key=lambda each: each[1].order))
 
 
 class OneNumber(Protocol):

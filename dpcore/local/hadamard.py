@@ -21,7 +21,7 @@ class HadamardResponse(OneNumber):
     """
 
     kind = "Hadamard response"
-    order = 6
+    place = 6
 
     @cached_property
     def keep(self) -> int:

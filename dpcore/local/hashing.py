@@ -28,7 +28,7 @@ class LocalHashing(Protocol):
     """
 
     kind = "local hashing"
-    order = 5
+    place = 5
 
     @cached_property
     def cells(self) -> int:

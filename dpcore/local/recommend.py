@@ -35,7 +35,7 @@ def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ..
         people: how many answers are expected.
     Raises: ParameterError for fewer than 2 categories or 1 person; LimitError for too many categories.
     """
-    protocols = [kind(categories=categories, epsilon=epsilon) for kind in Protocol.in_order().values()]
+    protocols = [kind(categories=categories, epsilon=epsilon) for kind in Protocol.kinds().values()]
     errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
     best = min(errors)
     options = [

@@ -28,7 +28,7 @@ class RandomizedResponse(OneNumber):
     """
 
     kind = "randomized response"
-    order = 1
+    place = 1
 
     @cached_property
     def keep(self) -> int:

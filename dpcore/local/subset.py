@@ -23,7 +23,7 @@ class SubsetSelection(BitsPerCategory):
     """
 
     kind = "subset selection"
-    order = 2
+    place = 2
 
     @cached_property
     def size(self) -> int:

@@ -74,7 +74,7 @@ class SymmetricUnary(UnaryEncoding):
     """Symmetric unary encoding: p = e^(eps / 2) / (e^(eps / 2) + 1), q = 1 - p."""
 
     kind = "symmetric unary"
-    order = 4
+    place = 4
 
     @cached_property
     def yes(self) -> int:
@@ -89,7 +89,7 @@ class OptimizedUnary(UnaryEncoding):
     """Optimized unary encoding: p = 1/2, q = 1 / (e^eps + 1). The least variance of all unary encodings."""
 
     kind = "optimized unary"
-    order = 3
+    place = 3
 
     @property
     def yes(self) -> int:

@@ -53,7 +53,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
-        "evaluation.table.residual_risk": {"map(str, self.plan.models)"},
         "evaluation.utility.private": {"str(self.way)"},
         "evaluation.utility.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
         "io.lines": {"str(error)"},
@@ -63,16 +62,15 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
+        "anonymize.plan": {"map(str, self.models)"},
         "accounting.events": {"str(self.delta)"},
         "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
         "accounting.loss": {"str(getattr(loss, name))"},
         "curator.curator": {
-            *("str(spend.amount)", "map(str, plan.models)"),
+            "str(spend.amount)",
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
         },
         "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
-        "evaluation.table.residual_risk": {"map(str, self.plan.models)"},
-        "evaluation.table.trial": {"map(str, self.plan.models)"},
         "io.lines": {"str(place)"},
         "local.question": {"str(self.epsilon)"},
         "mechanisms.selection": {"str(i)"},

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tiers import ROOT, collected
+
 GUARANTEES = (ROOT / "docs/guarantees.md").read_text(encoding="utf-8")
 
 
@@ -20,15 +18,9 @@ def _named() -> list[str]:
     return [re.findall(r"`([\w/]+\.py)`", cells[2])[0] for cells in rows[2:]]
 
 
-def _collected(tests: list[str], marks: str) -> set[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks]
-    run = subprocess.run(
-        [*command, *(f"tests/{test}" for test in sorted(set(tests)))],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    return set(re.findall(r"tests/([\w/]+\.py): \d+", run.stdout))
+def _files(tests: list[str], marks: str) -> set[str]:
+    names = collected([f"tests/{test}" for test in tests], marks)
+    return {name.partition("::")[0].removeprefix("tests/") for name in names}
 
 
 def _with_folder(test: str) -> str:
@@ -39,11 +31,11 @@ def test_every_guarantee_has_a_quick_test() -> None:
     """A promise could be broken while `make test` passes."""
     tests = [_with_folder(test) for test in _named()]
     assert len(tests) > 20
-    assert set(tests) - _collected(tests, "not proof") == set()
+    assert set(tests) - _files(tests, "not proof") == set()
 
 
 def test_a_file_of_proofs_alone_is_seen() -> None:
     """The test above would pass whatever is marked."""
     proofs = "statistical/test_answers.py"
-    assert _collected([proofs], "proof") == {proofs}
-    assert _collected([proofs], "not proof") == set()
+    assert _files([proofs], "proof") == {proofs}
+    assert _files([proofs], "not proof") == set()

@@ -100,7 +100,7 @@ def respondent(telephone: Any) -> Iterator[Respondent]:
     assert cookies == []
 
 
-@pytest.mark.parametrize("protocol", dl.Protocol.in_order())
+@pytest.mark.parametrize("protocol", dl.Protocol.kinds())
 def test_what_is_shown_is_what_is_stored(tmp_path: Path, respondent: Respondent, protocol: str) -> None:
     """Something else would leave than the person saw, or the true answer would."""
     with Server(tmp_path, protocol) as server:

@@ -57,13 +57,13 @@ def asked(protocol: dl.Protocol) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", dl.Protocol.in_order())
+@pytest.mark.parametrize("name", dl.Protocol.kinds())
 @pytest.mark.parametrize(
     ("categories", "epsilon"), [(2, "0.1"), (5, "1"), (16, "3"), (300, "1"), (700, "8"), (3, "30")]
 )
 def test_same_bytes_give_the_same_report(page: Any, name: str, categories: int, epsilon: str) -> None:
     """A script that strays from the library by one byte would have another law than the estimates assume."""
-    protocol = dl.Protocol.in_order()[name](categories=categories, epsilon=epsilon)
+    protocol = dl.Protocol.kinds()[name](categories=categories, epsilon=epsilon)
     source = random.Random(f"{name} {categories} {epsilon}")
     levels = b"".join(bytes.fromhex(word) for word in protocol.script().values() if isinstance(word, str))
     trials = []
@@ -112,13 +112,13 @@ def _key(report: Any) -> Any:
     return tuple(report) if isinstance(report, list) else report
 
 
-@pytest.mark.parametrize("name", [name for name in dl.Protocol.in_order() if name != "local hashing"])
+@pytest.mark.parametrize("name", [name for name in dl.Protocol.kinds() if name != "local hashing"])
 def test_the_law_in_the_browser(page: Any, name: str) -> None:
     """Draws with the browser's own randomness must have the law, and a planted fault must not pass."""
-    protocol = dl.Protocol.in_order()[name](categories=5, epsilon=1)
+    protocol = dl.Protocol.kinds()[name](categories=5, epsilon=1)
     seen = page.evaluate(ON_CHROME, [asked(protocol), 3, DRAWS])
     assert fit(protocol, seen, 3) > laws.FALSE_ALARM
-    planted = dl.Protocol.in_order()[name](categories=5, epsilon="1.3")
+    planted = dl.Protocol.kinds()[name](categories=5, epsilon="1.3")
     seen = page.evaluate(ON_CHROME, [asked(planted), 3, DRAWS])
     assert fit(protocol, seen, 3) < laws.FALSE_ALARM
 

@@ -50,7 +50,7 @@ def reported(protocol: dl.Protocol) -> Callable[[int], np.ndarray]:
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0])
-@pytest.mark.parametrize("kind", dl.Protocol.in_order().values(), ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", dl.Protocol.kinds().values(), ids=lambda kind: kind.kind)
 def test_no_audit_proves_more_than_the_label(kind: type[dl.Protocol], epsilon: float) -> None:
     """More than epsilon in a proof would mean that the chances are not what the label says."""
     found = proved(reported(kind(categories=4, epsilon=epsilon)))

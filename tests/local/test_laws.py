@@ -15,7 +15,7 @@ from tests.local import oracle
 from tests.statistical import laws
 
 DRAWS = 100_000
-FINITE = [kind for name, kind in dl.Protocol.in_order().items() if name != "local hashing"]
+FINITE = [kind for name, kind in dl.Protocol.kinds().items() if name != "local hashing"]
 
 
 def observed(protocol: dl.Protocol, value: int, draws: int = DRAWS) -> Counter[Hashable]:
@@ -71,7 +71,7 @@ def test_larger_subsets_have_the_law() -> None:
 
 def test_people_are_independent() -> None:
     """A draw that two people share would give their answers away together."""
-    for kind in dl.Protocol.in_order().values():
+    for kind in dl.Protocol.kinds().values():
         protocol = kind(categories=4, epsilon=1)
         pairs = protocol.perturb(np.zeros(2 * DRAWS, dtype=np.int64))
         own = np.array([supported(protocol, pairs, start) for start in (0, 1)]).T
@@ -148,7 +148,7 @@ def test_uneven_cells_are_counted_exactly() -> None:
     assert small.q == q
 
 
-@pytest.mark.parametrize("kind", list(dl.Protocol.in_order().values()), ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", list(dl.Protocol.kinds().values()), ids=lambda kind: kind.kind)
 def test_variance_is_as_stated(kind: type[dl.Protocol]) -> None:
     """Intervals and recommendations rest on the variance: observed and stated must agree."""
     protocol = kind(categories=8, epsilon=1)

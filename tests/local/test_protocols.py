@@ -14,7 +14,7 @@ from dpcore.errors import LimitError, ParameterError
 from tests.local.oracle import at_most_exp
 from tests.statistical import laws
 
-KINDS = list(dl.Protocol.in_order().values())
+KINDS = list(dl.Protocol.kinds().values())
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 
 

@@ -17,7 +17,7 @@ from tests.statistical import laws
 def test_the_best_has_the_least_variance(categories: int, epsilon: float) -> None:
     """Whoever follows the recommendation must not find a better protocol by trying them all."""
     options = dl.recommend(categories, epsilon, 5_000)
-    assert {option.protocol.kind for option in options} == set(dl.Protocol.in_order())
+    assert {option.protocol.kind for option in options} == set(dl.Protocol.kinds())
     errors = [option.standard_error for option in options]
     assert errors[0] <= min(errors) * (1 + 1e-9)
     assert options[0].times_best == pytest.approx(1)

@@ -13,7 +13,7 @@ import dpcore.local as dl
 from dpcore.errors import DpcoreError, LimitError, ParameterError, ReadError
 
 COLORS = ("red", "green", "blue", "«other»")
-every = pytest.mark.parametrize("protocol", dl.Protocol.in_order())
+every = pytest.mark.parametrize("protocol", dl.Protocol.kinds())
 
 
 def question(protocol: str = "optimized unary", epsilon: Any = 1, categories: Any = COLORS) -> dl.Question:

@@ -148,7 +148,7 @@ def test_d9_unary_takes_lists() -> None:
         protocol.perturb(["a", "b"])
 
 
-@pytest.mark.parametrize("kind", dl.Protocol.in_order().values(), ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", dl.Protocol.kinds().values(), ids=lambda kind: kind.kind)
 def test_d10_frequency_estimate(kind: type[dl.Protocol]) -> None:
     """D10: (count - nq) / (p - q) is unbiased over 500 repetitions, for every protocol."""
     protocol = kind(categories=4, epsilon=1)

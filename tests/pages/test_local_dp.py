@@ -73,7 +73,7 @@ def test_more_people_and_more_epsilon_err_less(page):
 
 def test_every_protocol_can_be_chosen(page):
     """A protocol would be offered that cannot be used."""
-    for name in dl.Protocol.in_order():
+    for name in dl.Protocol.kinds():
         page.set("selectbox", "Protocol", name)
         assert page.errors == ""
         assert page.session.own(LocalState).question.protocol.kind == name
@@ -172,7 +172,7 @@ def test_a_simulation_for_every_protocol(page):
     """The interval would not be held against the truth."""
     part(page, "Read the answers")
     assert "The invented census: 20,000 people" in page.text
-    for name in dl.Protocol.in_order():
+    for name in dl.Protocol.kinds():
         page.set("selectbox", "Protocol", name)
         assert page.errors == ""
         assert "95 of 100 intervals should" in page.text

@@ -22,7 +22,7 @@ from workbench.store.settings import Settings
 from workbench.store.surveys import Surveys
 
 HOSTILE = "</script><script>alert(1)</script>\u202e=1+1"
-every = pytest.mark.parametrize("protocol", dl.Protocol.in_order())
+every = pytest.mark.parametrize("protocol", dl.Protocol.kinds())
 
 
 class Survey:

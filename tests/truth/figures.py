@@ -275,7 +275,7 @@ def _cell(cell: Any) -> Any:
 def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
     """Whether numbers are these to nine digits, as charts have them, or to three, as their tables do."""
     values = [float(each) for each in true]
-    units = [10.0 ** (math.floor(math.log10(abs(each))) - 2) if each else 1e-9 for each in values]
+    units = [10.0 ** (math.floor(math.log10(abs(each) + 1e-12)) - 2) + 1e-9 for each in values]
     return lambda shown: (
         agrees(shown, values)
         or (

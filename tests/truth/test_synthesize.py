@@ -6,7 +6,6 @@ that follows. What a release shows is compared with its file, its CSV of counts 
 
 from __future__ import annotations
 
-import base64
 import io
 import itertools
 import json
@@ -23,6 +22,7 @@ from scipy import optimize, stats
 
 from dpcore.synthesis import count_rows
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
+from tests.truth.released import array, nearest
 from tests.truth.tables import TABLES, Odd, opened
 from workbench.server.workers import drawing
 from workbench.synthesize import script, tables_view
@@ -316,21 +316,6 @@ def test_before_paying_a_wrong_base_is_caught(marking) -> None:
         before_a_histogram(walk, marking)
 
 
-def unpacked(fields: Mapping[str, Any]) -> Any:
-    """A table of numbers in a release file."""
-    return np.frombuffer(base64.b64decode(fields["data"]), fields["dtype"]).reshape(fields["shape"])
-
-
-def nearest(values: Any, total: float) -> Any:
-    """The table of cells from 0 on with this sum that lies nearest: one threshold, by bisection."""
-    if total <= 0:
-        return np.zeros_like(values)
-    cut = optimize.brentq(
-        lambda t: np.maximum(values - t, 0).sum() - total, values.min() - total - 1, values.max(), xtol=1e-12
-    )
-    return np.maximum(values - cut, 0)
-
-
 def paid(walk: Walk) -> dict[str, Any]:
     """Pay for what is planned; the release file."""
     walk.tab.release()
@@ -364,7 +349,7 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
 def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
     walk.tab.press("One column")
     file = paid(walk)
-    ((column,), measured) = file["marginals"][0]["clique"], unpacked(file["marginals"][0]["values"])
+    ((column,), measured) = file["marginals"][0]["clique"], array(file["marginals"][0]["values"])
     scale = walk.odd.cap / EPSILON
     half, total = half_of(scale), float(measured.sum())
     values = nearest(measured, total)
@@ -463,7 +448,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     total = file["model"]["graph"]["total"]
     pairs = {tuple(pair) for m in measured for pair in itertools.combinations(m["clique"], 2)}
     sums = [
-        summed(walk.rng, scale_of(m["variance"]), unpacked(m["values"]).size)
+        summed(walk.rng, scale_of(m["variance"]), array(m["values"]).size)
         for m in measured
         if len(m["clique"]) <= 1
     ]
@@ -499,7 +484,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
     walk.tab.set("button_group", "View of the model", marking.gettext("Error by noise"))
     largest = {
-        pair: math.sqrt(2 / math.pi * m["variance"]) * unpacked(m["values"]).size / (2 * max(total, 1))
+        pair: math.sqrt(2 / math.pi * m["variance"]) * array(m["values"]).size / (2 * max(total, 1))
         for m in measured
         for pair in [tuple(m["clique"])]
         if len(pair) == 2

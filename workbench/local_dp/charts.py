@@ -30,7 +30,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame[["protocol", over, "error"]].replace({"protocol": dict(TITLES)})
     altair, chart = drawing(named)
-    order = [TITLES[name] for name in Protocol.in_order()]
+    order = [TITLES[name] for name in Protocol.kinds()]
     x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))
     legend = altair.Legend(orient="bottom", columns=2, labelLimit=240)
     lines = chart.mark_line(point=True).encode(

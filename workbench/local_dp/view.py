@@ -99,7 +99,7 @@ def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> Non
     with left:
         protocol = st.selectbox(
             _("Protocol"),
-            list(dl.Protocol.in_order()),
+            list(dl.Protocol.kinds()),
             format_func=lambda name: TITLES[name],
             key="local-sim-protocol",
         )

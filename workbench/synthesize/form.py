@@ -17,8 +17,7 @@ from workbench.ui.wording import plain
 def choose_card() -> type[RecipeForm]:
     """Show the cards, and return the one that is chosen."""
     cards, current = RecipeForm.kinds(), session.own(SynthesizeState).kind
-    ordered = sorted(cards.items(), key=lambda each: each[1].place)
-    for column, (kind, card) in zip(st.columns(len(cards)), ordered, strict=True):
+    for column, (kind, card) in zip(st.columns(len(cards)), cards.items(), strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
                 _(card.title),

@@ -26,13 +26,11 @@ class RecipeForm(Registered, ABC):
     Attributes:
         title, text: of the card, as messages.
         icon: name of a Material Symbol.
-        place: among the cards; the simpler ones come first.
     """
 
     title: ClassVar[str]
     icon: ClassVar[str]
     text: ClassVar[str]
-    place: ClassVar[int] = 9
 
     @classmethod
     @abstractmethod

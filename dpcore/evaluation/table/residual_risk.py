@@ -71,7 +71,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.kind, *map(str, self.plan.models))
+        return self.plan.about
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent

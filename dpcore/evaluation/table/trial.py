@@ -75,7 +75,7 @@ class Trial(RowsEvaluation[TrialReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.kind, *map(str, self.plan.models))
+        return self.plan.about
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
         """Return both sides, and what making the table lost.
