@@ -184,7 +184,7 @@ def test_three_ways_to_add_up(epsilon: float) -> None:
 
 def test_the_loss_against_where_it_lies() -> None:
     """SEEDS C5: the curve of the average would pass, or never come near, that of both answers."""
-    frame = figures.losses().pivot(index="below", columns="answer", values="loss")
+    frame = figures.losses().pivot(index="below", columns="known", values="loss")
     assert frame["both answers"].tolist() == exact([2] * len(frame))
     average = frame["the average alone"]
     assert average.is_monotonic_increasing
@@ -205,6 +205,7 @@ def test_tables_of_three_lengths() -> None:
 def test_the_coin_and_its_likelihood(p: float) -> None:
     """SEEDS G2, G4: a coin of 0.75 is ln 3; the curve has its top at the corrected share."""
     frame, estimate = figures.coin(p)
+    frame = frame[frame["people"] == "1,000 people"]
     reports = int(estimate.support[1])
     assert reports == round(1_000 * (0.3 * p + 0.7 * (1 - p)))
     logs = [
@@ -212,7 +213,9 @@ def test_the_coin_and_its_likelihood(p: float) -> None:
         + (1_000 - reports) * math.log(s * (1 - p) + (1 - s) * p)
         for s in frame["share"]
     ]
-    assert frame["likelihood"].tolist() == pytest.approx([math.exp(each - max(logs)) for each in logs], abs=1e-9)
+    assert frame["likelihood"].tolist() == pytest.approx(
+        [math.exp(each - max(logs)) for each in logs], abs=1e-9
+    )
     top = frame["share"][frame["likelihood"].argmax()]
     assert top == pytest.approx(estimate.frequencies[1], abs=0.011)
     fields = lessons.local(0.75, math.log(3), 4).fields

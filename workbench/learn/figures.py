@@ -104,8 +104,8 @@ def losses() -> pd.DataFrame:
     """Return the loss of the average of two answers by where it lies, beside that of both answers."""
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
-        lines.append({"below": below, "answer": N_("the average alone"), "loss": loss_of_average(below)})
-        lines.append({"below": below, "answer": N_("both answers"), "loss": loss_of_two()})
+        lines.append({"below": below, "known": N_("the average alone"), "loss": loss_of_average(below)})
+        lines.append({"below": below, "known": N_("both answers"), "loss": loss_of_two()})
     return pd.DataFrame(lines)
 
 
@@ -210,7 +210,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def ways_of_rows(epsilon: float) -> pd.DataFrame:
-    """Return the mean error of a count of ages 20 to 64 from ten drawn tables of three lengths, in percent."""
+    """Return the mean error in percent of a count of ages 20 to 64, from ten drawn tables of each length."""
     release = _curator().run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
@@ -256,21 +256,23 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 
 @functools.cache
-def coin(p: float, people: int = 1_000, share: float = 0.3) -> tuple[pd.DataFrame, Estimate]:
-    """Return the likelihood of each true share, beside its largest, and the estimate from the usual reports.
+def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
+    """Return the likelihood of each true share, beside its largest, and the estimate of 1,000 people.
+
+    Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of it as are expected.
 
     Args:
         p: chance that the coin lets the truth through.
-        people: who answer.
-        share: of them, whose truth is yes.
     """
     law = RandomizedResponse(categories=2, epsilon=f"{math.log(p / (1 - p)):.15f}")
-    yes = round(people * (share * p + (1 - share) * (1 - p)))
-    estimate = Estimate(support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q)
-    shares = np.linspace(0, 1, 51)
-    logs = estimate.log_likelihood(1, shares)
-    likelihood = np.exp(logs - logs.max())
-    return pd.DataFrame({"share": shares, "likelihood": likelihood, "of": N_("likelihood")}), estimate
+    shares, frames = np.linspace(0, 1, 51), []
+    for name, people in ((N_("100 people"), 100), (N_("1,000 people"), 1_000)):
+        yes = round(people * (0.3 * p + 0.7 * (1 - p)))
+        estimate = Estimate(support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q)
+        logs = estimate.log_likelihood(1, shares)
+        fits = np.exp(logs - logs.max())
+        frames.append(pd.DataFrame({"share": shares, "likelihood": fits, "people": name}))
+    return pd.concat(frames), estimate
 
 
 @functools.cache

@@ -68,7 +68,7 @@ def sequential(names: list[str], epsilon: float) -> Shown:
         frames=(laws, figures.losses(), figures.composed(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
-            columns={"law": _("answer"), "variance": _("variance"), "off": _("mean absolute error")}
+            columns={"law": _("law"), "variance": _("variance"), "off": _("mean absolute error")}
         ),
     )
 

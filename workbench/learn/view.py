@@ -67,7 +67,9 @@ def _control(given: Mapping[str, Any]) -> Any:
             key=key,
         )
     if "ends" in given:
-        return st.slider(_(given["label"]), *given["ends"], given["default"], key=key, persist_state="session")
+        return st.slider(
+            _(given["label"]), *given["ends"], given["default"], key=key, persist_state="session"
+        )
     return st.select_slider(
         _(given["label"]),
         given["steps"],

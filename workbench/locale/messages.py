@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
 MARKS = {"_", "N_", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
+NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
+"""Keys of data files under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 
 
@@ -24,6 +27,26 @@ def extract(
             for argument in marked:
                 for message in _texts(argument):
                     yield argument.lineno, "", message, []
+
+
+def extract_data(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[tuple[int, str, str, list[str]]]:
+    """(line, function, message, comments) of every message in a data file, for Babel."""
+    for message in _values(tomllib.load(file)):
+        yield 1, "", message, []
+
+
+def _values(data: Any) -> Iterator[str]:
+    """Yield the texts of a data file that people read."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, (dict, list)):
+        inside = (
+            (each for key, each in data.items() if key not in NO_MESSAGES) if isinstance(data, dict) else data
+        )
+        for each in inside:
+            yield from _values(each)
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:
