@@ -175,7 +175,11 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
     smallest = (
         int(sample.groupby(list(columns), dropna=False, observed=True).size().min()) if len(sample) else 0
     )
-    result = {"columns": ", ".join(columns), "rarest combination": smallest, "passed": smallest >= least}
+    result: dict[str, str | float | bool] = {
+        "columns": ", ".join(columns),
+        "rarest combination": smallest,
+        "passed": smallest >= least,
+    }
     return Step(name="privacy test", result=result)
 
 

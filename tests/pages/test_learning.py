@@ -129,8 +129,7 @@ def test_the_record_of_all_steps(opened):
 
 
 def test_the_pipeline_draws_again(opened, monkeypatch):
-    """SEEDS B1, B4, G1: after a failed test the same rows would be tested again, or a draw be charged, or a free
-    test look like a promise."""
+    """SEEDS B1, B4, G1: after a failed test the same rows would be tested again, or a draw be charged."""
     right = record_view.closeness_step
 
     def answers(passed):

@@ -82,7 +82,7 @@ def _control(given: Mapping[str, Any]) -> Any:
 
 def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
     """Return the columns of texts in the language of the reader."""
-    return {name: frame[name].map(_) for name in frame.select_dtypes(["object", "str"])}
+    return {str(name): texts.map(_) for name, texts in frame.select_dtypes(["object", "str"]).items()}
 
 
 def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
