@@ -35,7 +35,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
         app.go("upload")
         if app.session.curator is not None and not app.session.choosing:
             app.press("Open another table")
-        app.at.file_uploader[0].upload(file, content, "text/csv").run(timeout=60)
+        app.upload(content, file, seconds=60)
         _look(app, f"{name}: upload")
         if app.session.draft is None:
             assert app.errors, f"{name}: neither read nor refused"
