@@ -24,7 +24,10 @@ SHOWN = 200
 
 
 def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
-    """Draw rows and return the first of them. Raises: ParameterError."""
+    """Draw rows and return the first of them.
+
+    Raises: ParameterError.
+    """
     return release.sample_table(rows, seed=seed).frame.head(SHOWN).copy()
 
 
@@ -39,17 +42,26 @@ def combinations(release: Release, rows: int, seed: int, columns: Sequence[str],
 
 
 def question(release: Release, rows: int, seed: int, columns: Sequence[str]) -> Closeness:
-    """Draw rows, and ask how far they lie from the table over these columns. Raises: LimitError."""
+    """Draw rows, and ask how far they lie from the table over these columns.
+
+    Raises: LimitError.
+    """
     return Closeness.of(release, release.sample_table(rows, seed=seed), columns)
 
 
 def csv_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
-    """Draw rows as a CSV file, when its button is pressed. Raises: as `process.compute`."""
+    """Draw rows as a CSV file, when its button is pressed.
+
+    Raises: as `process.compute`.
+    """
     return process.compute(_csv, release, rows, seed)
 
 
 def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> bytes:
-    """Draw rows as a Parquet file with the guarantee in its footer. Raises: as `process.compute`."""
+    """Draw rows as a Parquet file with the guarantee in its footer.
+
+    Raises: as `process.compute`.
+    """
     return process.compute(_parquet, release, rows, guarantee, seed)
 
 
