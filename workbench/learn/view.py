@@ -67,8 +67,9 @@ def _control(given: Mapping[str, Any]) -> Any:
             key=key,
         )
     if "ends" in given:
+        low, high = map(int, given["ends"])
         return st.slider(
-            _(given["label"]), *given["ends"], given["default"], key=key, persist_state="session"
+            _(given["label"]), low, high, int(given["default"]), key=key, persist_state="session"
         )
     return st.select_slider(
         _(given["label"]),
