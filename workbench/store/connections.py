@@ -76,13 +76,6 @@ class Connections:
         ):
             yield connection
 
-    def apart(self) -> sa.Connection:
-        """Open a connection outside the pools and without a transaction, for a lock that is held for long."""
-        engine = self._writer.execution_options(isolation_level="AUTOCOMMIT")
-        connection = engine.connect()
-        connection.detach()
-        return connection
-
     def close(self) -> None:
         """Give up idle connections."""
         self._reader.dispose()

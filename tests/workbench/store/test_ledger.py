@@ -70,7 +70,6 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
     """A restart of the server would leave half a charge, or break the app until it is restarted too."""
     ledger = on_server.open()
     ledger.open(account())
-    ledger._alive.hold()  # takes a connection for itself
     with ledger._store.writing() as connection:
         process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
 
