@@ -135,21 +135,10 @@ class SqlLedger:
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         sealed = {**content, "release": digest_of(release)}
-        try:
-            self._end(dataset, request_id, "committed", sealed, release)
-        except LedgerError as error:
-            if isinstance(error.__cause__, Exception):  # the database, not the request
-                self._keep(dataset, request_id, "committed", sealed, release, error)
-            raise
+        self._end_or_keep(dataset, request_id, "committed", sealed, release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        try:
-            self._end(dataset, request_id, "failed", content, None)
-        except LedgerError as error:
-            if isinstance(error.__cause__, Exception):
-                with self._lock:
-                    self._kept.setdefault((dataset, request_id), ("failed", content, None))
-            raise
+        self._end_or_keep(dataset, request_id, "failed", content, None)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
@@ -244,30 +233,29 @@ class SqlLedger:
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
             )
 
-    def _keep(
-        self,
-        dataset: str,
-        request_id: str,
-        state: State,
-        content: dict[str, Any],
-        release: str,
-        error: LedgerError,
+    def _end_or_keep(
+        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
     ) -> None:
-        with self._lock:
-            room = len(self._kept) < _KEPT
-            if room:
-                self._kept[dataset, request_id] = (state, content, release)
-        if room:
+        try:
+            self._end(dataset, request_id, state, content, release)
+        except LedgerError as error:
+            if not isinstance(error.__cause__, Exception):  # the request, not the database
+                raise
+            with self._lock:
+                room = len(self._kept) < _KEPT
+                if room:
+                    self._kept[dataset, request_id] = (state, content, release)
+            if release is None:
+                raise
             raise LedgerError(
-                "the release was paid and computed, but could not be stored yet: {problem}",
-                remedy="it is kept in memory and stored once the database takes it; do not stop the server",
+                "the release was paid and computed, but could not be stored yet: {problem}"
+                if room
+                else "the release was paid and computed, but is lost, as too many wait already: {problem}",
+                remedy="it is kept in memory and stored once the database takes it; do not stop the server"
+                if room
+                else "its charge stays; mend the database before the next release",
                 problem=error.problem,
             ) from error
-        raise LedgerError(
-            "the release was paid and computed, but could not be stored, and too many wait: {problem}",
-            remedy="its charge stays and it is lost; mend the database before the next release",
-            problem=error.problem,
-        ) from error
 
     def _end(
         self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
