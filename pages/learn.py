@@ -5,6 +5,7 @@ import streamlit as st
 from workbench import session
 from workbench.learn import book_view, lessons, view
 from workbench.ui import file_view
+from workbench.ui.files import file_name
 from workbench.ui.language import _
 
 session.session()  # by way of app.py, as every page
@@ -15,7 +16,8 @@ st.write(
         "question. Nothing here reads a table of yours, and nothing is charged."
     )
 )
-file_view.download(_("All lessons as one page to print"), lessons.printed, "lessons.html", icon="print")
+name = file_name(_("Learn"), _("lessons"), "html")
+file_view.download(_("All lessons as one page to print"), lessons.printed, name, icon="print")
 for key in lessons.LESSONS:
     view.lesson(key)
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):

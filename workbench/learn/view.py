@@ -14,6 +14,7 @@ from workbench.learn.charts import curves, lying_bars
 from workbench.learn.lessons import LESSONS
 from workbench.ui import examples, file_view, widgets
 from workbench.ui.charts import Chart
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.notebooks import in_cells
@@ -45,7 +46,12 @@ def lesson(key: str) -> None:
         label, icon = _(data["action"]), ":material/arrow_forward:"
         st.page_link(f"pages/{data['page']}.py", label=label, icon=icon, help=GLOSSARY[data["term"]])
         cells = [("markdown", _(data["title"])), *(("code", each.strip()) for each in cells_of(key))]
-        file_view.download(_("Notebook"), in_cells(cells), f"{key}.ipynb", key=f"learn-{key}-notebook")
+        file_view.download(
+            _("Notebook"),
+            in_cells(cells),
+            file_name(data["title"], "lesson", "ipynb"),
+            key=f"learn-{key}-notebook",
+        )
 
 
 def cells_of(key: str) -> list[str]:
