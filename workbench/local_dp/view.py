@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 import dpcore.local as dl
+from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
-from workbench.ui.charts import PRIVATE, bars
+from workbench.ui.charts import HEADINGS, PRIVATE, bars, lines
 from workbench.ui.files import file_name
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, number, percent, plain
@@ -76,17 +78,21 @@ def simulated() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
-        if (given := int(frame[name].notna().sum())) < len(frame):
+        names = [name]
+        if not simulate.is_number(frame[name]):
+            others = [each for each in frame if each != name and not simulate.is_number(frame[each])]
+            names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
+        if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
             st.caption(
                 _("{rows} of {all} rows have an answer; the others are left out.").format(
                     rows=f"{given:,}", all=f"{len(frame):,}"
                 )
             )
-        epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
+        epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
-        _categories(frame[name], epsilon, left, right)
+        _categories([frame[each] for each in names], epsilon, left, right)
 
 
 def _start(frame: pd.DataFrame) -> int:
@@ -95,8 +101,23 @@ def _start(frame: pd.DataFrame) -> int:
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
 
-def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
+def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any) -> None:
+    way: Way = "split"
     with left:
+        if len(columns) > 1:
+            part = number(epsilon / len(columns))
+            titles: dict[Way, str] = {
+                "split": _("Everybody answers all, each answer at epsilon {part}").format(part=part),
+                "sample": _("Everybody answers one, drawn at random, at epsilon {epsilon}").format(
+                    epsilon=number(epsilon)
+                ),
+            }
+            way = st.radio(
+                _("A person loses epsilon {epsilon} in all").format(epsilon=number(epsilon)),
+                list(titles),
+                format_func=titles.__getitem__,
+                key="local-way",
+            )
         protocol = st.selectbox(
             _("Protocol"),
             list(dl.Protocol.kinds()),
@@ -104,16 +125,38 @@ def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> Non
             key="local-sim-protocol",
         )
         st.button(_("Ask everybody again"), key="local-again")
-    survey = simulate.survey(column, protocol=protocol, epsilon=epsilon)
+    surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
     with right:
-        widgets.show_chart(charts.shares(survey.shares), key="local-shares")
-        st.write(coverage(survey.estimate, list(survey.truth)))
+        for place, survey in enumerate(surveys):
+            if len(surveys) > 1:
+                st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
+            widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
+            _likelihood(survey.question, survey.estimate, key=f"local-fit-{place}")
+            st.write(coverage(survey.estimate, list(survey.truth)))
         st.caption(
             _(
                 "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "
                 "follows for the people, with its interval. True: known here because this is a simulation."
             )
         )
+
+
+def _likelihood(question: dl.Question, estimate: dl.Estimate, *, key: str) -> None:
+    """Draw how well each share of the second of two answers fits the reports."""
+    if len(question.categories) > 2:
+        return
+    titles = {"share": _("true share"), "fit": _("how well it fits the reports"), "of": HEADINGS["answer"]}
+    alt = _(
+        "How well each true share of {answer} fits the reports; the top is at {share}, the corrected one."
+    )
+    top = percent(float(np.clip(estimate.frequencies[1], 0, 1)))
+    chart = lines(
+        simulate.likelihood(question, estimate),
+        titles,
+        alt=alt.format(answer=question.categories[1], share=top),
+        colors=[PRIVATE],
+    )
+    widgets.show_chart(chart, key=key)
 
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
@@ -215,6 +258,7 @@ def decoded(lines: str | bytes) -> None:
         )
     )
     widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
+    _likelihood(question, estimate, key="local-decoded-fit")
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
