@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpcore.local as dl
-from tests.truth.figures import MarkedTab, agrees, check, figures, rounded
+from tests.truth.figures import MarkedTab, agrees, check, figures
 from tests.truth.released import nearest
 from tests.truth.tables import TABLES, Odd
 from workbench.local_dp import simulate
@@ -103,26 +103,11 @@ def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: flo
         )
 
     named = list(true.index)
-    at = np.arange(101) / 100
-    chance = q + at * (p - q)
-    hits = round(reported[-1] * people)
-    with np.errstate(divide="ignore"):
-        fits = hits * np.log(chance) + (people - hits) * np.log(1 - chance)
-    top = "How well each true share of {answer} fits the reports; the top is at {share}, the corrected one.|"
-    if len(true) == 2:
-        curve = {
-            HEAD + "true share": rounded(at),
-            HEAD + "how well it fits the reports": rounded(np.exp(fits - fits.max())),
-            top + "share": min(max(corrected[1], 0), 1),
-            top + "answer": named[1],
-        }
-    else:
-        curve = {}
-    facts: dict[str, Any] = {HEAD + name: either(name) for name in table} | curve
+    facts: dict[str, Any] = {HEAD + name: either(name) for name in table}
     facts |= {
         HEAD + "share": shares,
         HEAD + "share of the people": lambda cells: np.allclose(cells, np.clip(shares, 0, 1)),
-        HEAD + "answer": lambda cells: list(cells) in (named, 3 * named, [named[-1]] * 101),
+        HEAD + "answer": lambda cells: list(cells) in (named, 3 * named),
         HEAD + "of": [kind for kind in ("true", "reported", "corrected") for _ in true],
         HELD + "held": held,
         HELD + "all": len(true),

@@ -27,10 +27,6 @@ def lesson(key: str) -> None:
     data = LESSONS[key]
     st.header(_(data["title"]))
     shown = lessons.RESULTS[key](*map(_control, data["controls"]))
-    for column, (label, value) in zip(st.columns(max(1, len(shown.metrics))), shown.metrics, strict=False):
-        column.metric(label, value)
-    if shown.code:
-        st.code(shown.code, language=None)
     said = lessons.sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(_drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}")

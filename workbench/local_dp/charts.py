@@ -80,13 +80,8 @@ def shares(frame: pd.DataFrame) -> Chart:
 
 def means(frame: pd.DataFrame) -> Chart:
     """Draw the mean by each way, with its interval, and a rule at the true one."""
-    titles = {
-        "true": _("True mean"),
-        "rounded at the middle": _("Rounded at the middle (not private)"),
-        "rounded at random": _("Rounded at random (not private)"),
-    }
     named = frame.assign(
-        way=[titles.get(way) or TITLES[way] for way in frame["way"]],
+        way=[TITLES[way] for way in frame["way"]],
         low=frame["mean"] - frame["off"],
         high=frame["mean"] + frame["off"],
     )

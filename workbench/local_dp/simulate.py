@@ -114,13 +114,6 @@ def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFra
     )
 
 
-def likelihood(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
-    """Return how well each true share of the second answer fits the reports, beside the best."""
-    shares = np.linspace(0, 1, 101)
-    logs = estimate.log_likelihood(1, shares)
-    return pd.DataFrame({"share": shares, "fit": np.exp(logs - logs.max()), "of": question.categories[1]})
-
-
 def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.DataFrame:
     """Return the mean of a column of numbers: true, rounded in two ways without privacy, by each mechanism.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,10 +11,10 @@ import dpcore.local as dl
 from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
-from workbench.local_dp.words import REPORTS, TITLES, coverage
+from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
-from workbench.ui.charts import HEADINGS, PRIVATE, bars, lines
+from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, number, percent, plain
@@ -105,17 +104,11 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
     way: Way = "split"
     with left:
         if len(columns) > 1:
-            part = number(epsilon / len(columns))
-            titles: dict[Way, str] = {
-                "split": _("Everybody answers all, each answer at epsilon {part}").format(part=part),
-                "sample": _("Everybody answers one, drawn at random, at epsilon {epsilon}").format(
-                    epsilon=number(epsilon)
-                ),
-            }
+            fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
             way = st.radio(
-                _("A person loses epsilon {epsilon} in all").format(epsilon=number(epsilon)),
-                list(titles),
-                format_func=titles.__getitem__,
+                _("A person loses epsilon {epsilon} in all").format(**fields),
+                list(WAYS),
+                format_func=lambda way: WAYS[way].format(**fields),
                 key="local-way",
             )
         protocol = st.selectbox(
@@ -131,7 +124,6 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
             if len(surveys) > 1:
                 st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
             widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
-            _likelihood(survey.question, survey.estimate, key=f"local-fit-{place}")
             st.write(coverage(survey.estimate, list(survey.truth)))
         st.caption(
             _(
@@ -139,24 +131,6 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
                 "follows for the people, with its interval. True: known here because this is a simulation."
             )
         )
-
-
-def _likelihood(question: dl.Question, estimate: dl.Estimate, *, key: str) -> None:
-    """Draw how well each share of the second of two answers fits the reports."""
-    if len(question.categories) > 2:
-        return
-    titles = {"share": _("true share"), "fit": _("how well it fits the reports"), "of": HEADINGS["answer"]}
-    alt = _(
-        "How well each true share of {answer} fits the reports; the top is at {share}, the corrected one."
-    )
-    top = percent(float(np.clip(estimate.frequencies[1], 0, 1)))
-    chart = lines(
-        simulate.likelihood(question, estimate),
-        titles,
-        alt=alt.format(answer=question.categories[1], share=top),
-        colors=[PRIVATE],
-    )
-    widgets.show_chart(chart, key=key)
 
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
@@ -258,7 +232,6 @@ def decoded(lines: str | bytes) -> None:
         )
     )
     widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
-    _likelihood(question, estimate, key="local-decoded-fit")
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
