@@ -28,7 +28,7 @@ def _with_folder(test: str) -> str:
 
 
 def test_every_guarantee_has_a_quick_test() -> None:
-    """A promise could be broken while `make test` passes, and nobody see it: a file of proofs alone is one."""
+    """A promise could be broken while `make test` passes; a file of proofs alone is seen."""
     tests = [_with_folder(test) for test in _named()]
     assert len(tests) > 20
     proofs = "statistical/test_answers.py"

@@ -80,7 +80,7 @@ def what_strangers_see(address, browser, folder):
 
 
 def the_focus_goes_to_the_new_heading(person):
-    """Who listens to a page would begin at the navigation again; on a telephone one would land in the middle."""
+    """Who listens would begin at the navigation again; on a telephone one would land in the middle."""
     for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)

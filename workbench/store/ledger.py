@@ -81,8 +81,8 @@ class SqlLedger:
     def datasets(self) -> list[str]:
         """All data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
-            found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
-        return sorted({*found, *self._store.witness.datasets()})
+            accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+        return sorted({*accounted, *self._store.witness.datasets()})
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
@@ -167,12 +167,12 @@ class SqlLedger:
         self.store_kept()
         known = self._known.get(dataset, ())
         with self._store.reading() as connection:
-            found = all_lines(connection, dataset, since=known[-1].number if known else 0)
-            if known and (not found or found[0] != known[-1]):  # another database was put in its place
-                known, found = (), all_lines(connection, dataset)
-        found = (*known[:-1], *found)
-        self._known[dataset] = found
-        return found
+            chain = all_lines(connection, dataset, since=known[-1].number if known else 0)
+            if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
+                known, chain = (), all_lines(connection, dataset)
+        chain = (*known[:-1], *chain)
+        self._known[dataset] = chain
+        return chain
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self.store_kept()
@@ -213,11 +213,11 @@ class SqlLedger:
     def end_dead(self) -> int:
         """End runs of processes that are gone as failed, with their charges, and return how many ended."""
         with self._store.writing() as connection:
-            held = connection.execute(sa.select(running)).all()
-            marks = {row.owner for row in held}
+            rows = connection.execute(sa.select(running)).all()
+            marks = {row.owner for row in rows}
             dead = {mark for mark in marks if not self._alive.is_alive(mark, connection)}
         ended = 0
-        for row in held:
+        for row in rows:
             if row.owner in dead:
                 try:
                     self.fail(row.dataset, row.request_id, {"error": "the program ended before the run did"})

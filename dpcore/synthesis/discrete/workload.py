@@ -192,9 +192,9 @@ def join(
     tables: dict[int, float] = {}  # columns -> weighted sum of what it answers for
     waiting: list[tuple[float, int, int, int]] = []
 
-    def cost(table: int, held: float) -> float:
+    def cost(table: int, weighted: float) -> float:
         cells = math.prod(size for i, size in enumerate(domain.sizes) if table >> i & 1)
-        return float((math.sqrt(cells) * held) ** (1 / power))
+        return float((math.sqrt(cells) * weighted) ** (1 / power))
 
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]
@@ -203,8 +203,8 @@ def join(
         parts = inside(union)
         return sum(cost(part, tables[part]) for part in parts) - cost(union, sum(tables[p] for p in parts))
 
-    def put(new: int, held: float) -> None:
-        tables[new] = held
+    def put(new: int, weighted: float) -> None:
+        tables[new] = weighted
         for other in tables:
             if other & new and other != new and (gain := saved(other | new)) > 0:
                 heapq.heappush(waiting, (-gain, other | new, other, new))
@@ -216,7 +216,7 @@ def join(
         if not (i in tables and j in tables and saved(union) > 0 and tree.add(clique_of(domain, union))):
             continue
         put(union, sum(tables.pop(table) for table in inside(union)))
-    costs = {clique_of(domain, table): cost(table, held) for table, held in tables.items()}
+    costs = {clique_of(domain, table): cost(table, weighted) for table, weighted in tables.items()}
     return {clique: each / sum(costs.values()) for clique, each in costs.items()}
 
 
