@@ -108,7 +108,7 @@ class Learner:
         )
         errors, asked = self._ask(estimates, loss)
         spend = loss.share(1 - asked)
-        parts, self._nodes = choose(
+        parts, share, self._nodes = choose(
             self._domain,
             errors,
             {clique: self._weights.get(clique, UNWANTED) for clique in errors},
@@ -116,14 +116,14 @@ class Learner:
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
-            otherwise=self._gain_of_columns(errors, spend),
+            otherwise=lambda rest: self._gain_of_columns(errors, rest),
         )
-        if parts and last:
+        if share < 1:
+            self.measure_columns(spend.share(1 - share))
+        elif last:
             spend = self._keep(errors, parts, spend)
-        if parts:
-            self._take(measure_cliques(self._view, parts, spend))
-        else:
-            self.measure_columns(spend)
+        if share:
+            self._take(measure_cliques(self._view, parts, spend.share(share)))
         self._narrow(errors, loss)
 
     def measure_beyond(self) -> CoarsePairs | None:
