@@ -20,7 +20,7 @@ import heapq
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
@@ -136,7 +136,7 @@ def choose(
     rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
-    otherwise: Callable[[Loss], float] = lambda _: 0.0,
+    otherwise: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
 ) -> tuple[dict[Clique, float], Fraction, tuple[Clique, ...]]:
     """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
 
@@ -151,13 +151,13 @@ def choose(
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
         nodes: of the tree of what was measured before.
-        otherwise: what a loss gains that goes elsewhere.
+        otherwise: what a loss gains that goes elsewhere, while these cliques are measured.
     Returns: clique -> part, adding up to 1; the part of the loss for all of them, the rest of it gains more
         elsewhere; and the nodes of a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
     tree = BoundedTree(domain, limit, nodes)
-    share, most = Fraction(0), otherwise(loss)
+    share, most = Fraction(0), otherwise(loss, ())
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
     for power in SIZE_POWERS:
@@ -171,7 +171,7 @@ def choose(
         fitting = [clique for clique in order if larger.add(clique)]
         for part in SHARES:
             gain, parts = affordable_parts(domain, fitting, errors, weights, loss.share(part), rows)
-            gain += otherwise(loss.share(1 - part)) if part < 1 else 0.0
+            gain += otherwise(loss.share(1 - part), parts) if part < 1 else 0.0
             if parts and gain > most:
                 most, best, tree, share = gain, parts, larger, part
     if not best:
