@@ -71,7 +71,7 @@ def limited(
     Args:
         endpoint: answers a request; may raise LedgerError.
         limiter: counts the requests of each address.
-        headers: of every answer.
+        headers: of every answer that has no others.
         busy: makes the page of a refusal.
     """
 
@@ -81,7 +81,8 @@ def limited(
             response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
         except LedgerError:
             response = HTMLResponse(busy(), 503)
-        response.headers.update(headers)
+        for name, value in headers.items():
+            response.headers.setdefault(name, value)
         return response
 
     return answer
@@ -169,24 +170,7 @@ def answer_page(question: Question) -> str:
         title=_("One question"),
         question=question,
         asked=script,
-        words={
-            "promise": _(
-                "Your answer is changed at random here, in your own browser, before anything leaves it. The "
-                "people who ask get the changed answer only; from those of many people they can estimate "
-                "how common each answer is."
-            ),
-            "epsilon": answer_words(float(question.epsilon)),
-            "no_script": _(
-                "This page does not work without JavaScript: your answer must be changed at random before "
-                "it is sent, and only a script can do that in your browser. Nothing was sent."
-            ),
-            "legend": _("Your true answer stays in this browser"),
-            "draw": _("Change it at random"),
-            "look": _("This is all that will be sent"),
-            "final": _("It is drawn once: drawing again until it suits you would give your answer away."),
-            "send": _("Send this"),
-            "sent": _("Sent. Thank you. This link has been used and no longer works."),
-        },
+        epsilon=answer_words(float(question.epsilon)),
     )
 
 
