@@ -22,7 +22,7 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
 from workbench.store.surveys import Surveys, links_work
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
@@ -162,7 +162,7 @@ def answer_page(question: Question) -> str:
         "categories": question.protocol.categories,
         "labels": list(question.categories),
         "script": question.protocol.script(),
-        "words": _words(),
+        "words": dict(Words("share.answer")),
     }
     return fragment(
         "answer.html",
@@ -198,19 +198,6 @@ def busy_page() -> str:
 
 def _notice(title: str, why: str) -> str:
     return fragment("page.html", STATIC, title=title, why=why)
-
-
-def _words() -> dict[str, str]:
-    return {
-        "names": _("Your report says:"),
-        "none": _("none of the answers"),
-        "mixed": _("Your report is a number that fits your answer and many others."),
-        "no_randomness": _("This browser has no safe source of randomness. Nothing was sent."),
-        "failed": _("It could not be sent. Try again in a moment; your report stays the same."),
-        "400": _("The server did not accept this report. Open the link again."),
-        "404": _("This link does not work any more: it was answered already, has expired or was closed."),
-        "429": _("Too many requests from your network. Try again in a minute; your report stays the same."),
-    }
 
 
 async def _body(request: Request) -> bytes | None:

@@ -12,38 +12,22 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.ui.language import N_, Words, _, code
+from workbench.ui.language import Words, _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
 HERE = Path(__file__).parent
 STYLE, SCRIPT = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js"))
-
 STYLE_DIGEST, SCRIPT_DIGEST = (
     f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
     for text in (STYLE, SCRIPT)
 )
 """By which a content policy knows the style and the script of a page."""
 _QUESTIONS = "\x00"
-LABELS = Words(
-    {
-        "explore.html": N_("Explore"),
-        "counts.csv": N_("Counts with low and high (CSV)"),
-        "rows.csv": N_("Drawn rows (CSV)"),
-        "rows.parquet": N_("Drawn rows (Parquet)"),
-        "guarantee.json": N_("The guarantee (JSON)"),
-        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
-    }
-)
+LABELS = Words("report.labels")
 """The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
-BADGES = Words(
-    {
-        "private": N_("differentially private"),
-        "syntactic": N_("syntactic, no epsilon"),
-        "internal": N_("internal: reads the original, do not publish"),
-    }
-)
+BADGES = Words("report.badges")
 
 
 @dataclass(frozen=True, kw_only=True)

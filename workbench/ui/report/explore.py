@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.release import Release
-from dpcore.schema import Clique, IntervalColumn
+from dpcore.schema import IntervalColumn
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.consistency import Evidence
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.ui.charts import folded
 from workbench.ui.report.document import fragment
@@ -43,15 +42,16 @@ def explorable(release: Release) -> bool:
 
 def section(release: Release) -> str:
     """Write the part with its script, for a release that is `explorable`, the same each time."""
-    names, total = columns_of(release), float(release.answer(()).values)
+    model, names, total = release.model, columns_of(release), float(release.answer(()).values)
+    tables = model.measurements if isinstance(model, SyntheticModel) else [*release.marginals.values()]
     drawn = min(MAX_DRAWN, max(1, round(total)))
-    codes = release.model.sample_codes(drawn, np.random.default_rng(0))
+    codes = model.sample_codes(drawn, np.random.default_rng(0))
     content = {
         "drawn": drawn,
         "scale": total / drawn,
         "fewest": FEWEST,
         "columns": [_column(release, name, codes[name]) for name in names],
-        "tables": [_noise(release, names, clique) for clique in release.marginals],
+        "tables": [_noise(release, names, table) for table in tables],
     }
     return fragment(
         "explore.html",
@@ -85,19 +85,21 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     }
 
 
-def _noise(release: Release, names: Sequence[str], clique: Clique) -> dict[str, Any]:
-    """Return the law of a table's noise, and the terms of the variance of any sum of its cells.
+def _noise(release: Release, names: Sequence[str], table: Marginal) -> dict[str, Any]:
+    """Return the law of the noise of a table's columns, and the terms of the variance of any sum of cells.
 
     Each term is a variance and, of each column, the factor that it takes for the cells that are added up, as
     in `Evidence.sum`.
     """
-    law: Marginal | Evidence = release.marginals[clique]
-    sizes, terms = law.values.shape, [(law.variance, ["sum"] * len(clique))]
-    model = release.model
-    if isinstance(model, SyntheticModel) and (measured := model.evidence(clique)) is not None:
-        law, sizes, terms = measured, measured.shape, []
-        for part, (_residual, variance) in measured.residuals.items():
-            terms.append((variance, ["inside" if name in part else "outside" for name in clique]))
+    model, clique = release.model, table.clique
+    law, sizes = table, table.values.shape
+    terms = [(table.variance, ["sum"] * len(clique))]
+    if isinstance(model, SyntheticModel) and (evidence := model.evidence(clique)) is not None:
+        law, sizes = evidence.table(), evidence.shape
+        terms = [
+            (variance, ["inside" if name in part else "outside" for name in clique])
+            for part, (_residual, variance) in evidence.residuals.items()
+        ]
     return {
         "columns": [names.index(name) if name in names else -1 for name in clique],
         "sizes": sizes,

@@ -16,8 +16,8 @@ from dpcore.release import Release
 from dpcore.schema import Clique, IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from workbench.ui.charts import fold_labels, fold_table, folded
-from workbench.ui.language import N_, Words, _, said
-from workbench.ui.report import downloads, explore
+from workbench.ui.language import Words, _, said
+from workbench.ui.report import asking, downloads, explore
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import grid, lying_bars, upright_bars
 from workbench.ui.wording import (
@@ -36,14 +36,7 @@ from workbench.ui.wording import printable as shown
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
 LYING_BARS = 14
 EVERYTHING = frozenset(downloads.CONTENTS)
-FIGURES = Words(
-    {
-        "mean": N_("mean"),
-        "variance": N_("variance"),
-        "standard deviation": N_("standard deviation"),
-        "distance": N_("rows that differ"),
-    }
-)
+FIGURES = Words("report.figures")
 
 
 def document(
@@ -74,7 +67,8 @@ def content(release: Release, shown: Document, name: str) -> bytes:
     """Return the bytes of a file of a release, or its interactive page. Args: shown: the document on it."""
     if name != explore.PAGE:
         return downloads.content(release, name)
-    return page(shown, explore.section(release)).html().encode()
+    questions = asking.section(release, "") if shown.asks else ""
+    return page(shown, explore.section(release)).html(questions).encode()
 
 
 def interactive_file(release: Release) -> bytes:
