@@ -100,7 +100,7 @@ def range_chart(errors: RangeErrors) -> Chart:
         "source": _("source"),
     }
     return charts.lines(
-        pd.DataFrame(rows, columns=list(titles)).astype({"error": float}),
+        pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
         alt=_("Error of range queries on {column} by width of the range.").format(column=errors.column),
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),

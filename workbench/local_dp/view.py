@@ -79,7 +79,7 @@ def simulated() -> None:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
         names = [name]
         if not simulate.is_number(frame[name]):
-            others = [each for each in frame if each != name and not simulate.is_number(frame[each])]
+            others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
             names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
             st.caption(
@@ -105,12 +105,13 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
     with left:
         if len(columns) > 1:
             fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
-            way = st.radio(
+            chosen = st.radio(
                 _("A person loses epsilon {epsilon} in all").format(**fields),
-                list(WAYS),
+                ("split", "sample"),
                 format_func=lambda way: WAYS[way].format(**fields),
                 key="local-way",
             )
+            way = "sample" if chosen == "sample" else "split"
         protocol = st.selectbox(
             _("Protocol"),
             list(dl.Protocol.kinds()),

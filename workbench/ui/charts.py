@@ -321,7 +321,7 @@ def lines(
     )
     if at is not None:
         rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(color=ERROR_BAR, strokeDash=[4, 4])
-        spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q")))
+        spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
     return Chart(spec=spec.properties(height=300), alt=alt, table=table)
 
