@@ -33,7 +33,6 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     """
     before, declared = draft.schema.unit, draft.declared
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
-    st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     if declared is not None:
         st.info(
             _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(
@@ -57,6 +56,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
             NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
         ),
         format_func=ways.__getitem__,
+        help=GLOSSARY["privacy unit"],
         key=f"unit-several-{table}",
         persist_state="session",
     )
