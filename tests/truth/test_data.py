@@ -47,7 +47,7 @@ def drafted(name: str) -> Drafted:
     tab = MarkedTab()
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
-    for box in tab.at.selectbox:
+    for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
     return Drafted(odd, tab)
@@ -177,6 +177,7 @@ STATIC = {
         "why suggested",
     )
 } | {  # what is proposed to be edited, of which `missing` and `moved to a bound` say how it fits
+    "Rows of one person that count, at most > value",
     "Ages {low} to {high} instead|low",
     "Ages {low} to {high} instead|high",
     "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure",
