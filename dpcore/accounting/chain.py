@@ -74,7 +74,10 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
 
 
 def check_sealed(key: bytes, line: Line) -> Line:
-    """Return a line that carries its own seal. Raises: LedgerCorrupt."""
+    """Return a line that carries its own seal.
+
+    Raises: LedgerCorrupt.
+    """
     if line.digest != line.seal(key):
         raise corrupt("line {number} of the ledger was altered", number=line.number)
     return line
@@ -107,7 +110,10 @@ def check_chain(
 def walk(
     key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
 ) -> Standing:
-    """Return the standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
+    """Return the standing that the lines lead to, each of them checked.
+
+    Raises: LedgerCorrupt.
+    """
     previous, now = "", Standing(account=account)
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):
@@ -117,7 +123,9 @@ def walk(
             )
         if line.state == "reserved":
             charges[line.request_id] = line.charge
-        now = now.after(line.state, charges.get(line.request_id, NOTHING))
+            now = now.after("reserved", line.charge)
+        elif line.state in ("committed", "failed"):  # a charge ends once
+            now = now.after(line.state, charges.pop(line.request_id, NOTHING))
         if line.standing and line.standing != now.digest:
             raise corrupt("line {number} of the ledger does not add up", number=number)
         previous = line.digest

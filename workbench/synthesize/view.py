@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import streamlit as st
@@ -28,11 +29,13 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
+from workbench.ui.report.explore import explorable
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
 
 
@@ -191,36 +194,24 @@ def show(data_set: DataSet, request_id: str) -> None:
     _for_experts(data_set, release, drawn)
 
 
-_Drawn = tuple[int, tuple[Any, ...]]
-"""How many rows were drawn, and what changes with them."""
+_Drawn = tuple[Release, int, int, tuple[Any, ...]]
+"""What rows were drawn from, how many, how often others were drawn, and what changes with them."""
 
 
 def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
     st.subheader(_("For experts"))
     if drawn is not None:
-        record_view.show(session.session().curator, release, *drawn)
+        record_view.show(session.session().curator, *drawn)
     if release.model.columns:
         pooling_view.show(data_set.name, release)
+    offer = functools.partial(_offer, data_set, release)
     with st.container(horizontal=True):
-        _offer(
-            data_set,
-            release,
-            _("Noisy counts and model (JSON)"),
-            release.to_json,
-            ("release", "json"),
-            "data_object",
-        )
+        offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         if can_be_written(data_set, release):
-            words = _("The same as a script (Python)"), _("The same as a notebook")
-            _offer(data_set, release, words[0], lambda: script(data_set, release), ("script", "py"), "code")
-            _offer(
-                data_set,
-                release,
-                words[1],
-                lambda: notebook(data_set, release),
-                ("notebook", "ipynb"),
-                "menu_book",
-            )
+            label = _("The same as a script (Python)")
+            offer(label, lambda: script(data_set, release), "script", "py", "code")
+            label = _("The same as a notebook")
+            offer(label, lambda: notebook(data_set, release), "notebook", "ipynb", "menu_book")
         _offer_job(data_set, release)
 
 
@@ -229,42 +220,35 @@ def _offer(
     release: Release,
     label: str,
     data: Any,
-    file: tuple[str, str],
+    what: str,
+    ending: str,
     icon: str,
-    **options: Any,
+    help: str | None = None,
 ) -> None:
-    """Offer a file of a release. Args: file: what it holds, and its ending."""
-    file_view.download(label, data, release_file(data_set.name, release, *file), icon=icon, **options)
+    """Offer a file of a release. Args: what: it holds."""
+    name = release_file(data_set.name, release, what, ending)
+    file_view.download(label, data, name, icon=icon, help=help)
 
 
 def _files(data_set: DataSet, release: Release) -> None:
     """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
+    offer = functools.partial(_offer, data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
             one = len(release.marginals) == 1
             label = (
                 _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
-            file = "counts", "csv" if one else "zip"
-            _offer(data_set, release, label, lambda: counts_file(release), file, "table_chart")
-        _offer(
-            data_set,
-            release,
-            _("Guarantee (JSON)"),
-            lambda: guarantee_json(release),
-            ("guarantee", "json"),
-            "verified_user",
-        )
-        _offer(
-            data_set,
-            release,
-            _("Download as one HTML file"),
-            lambda: of_release.file(release),
-            ("report", "html"),
-            "description",
-            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
-        )
+            offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
+        offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
+        label = _("Download as one HTML file")
+        text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
+        offer(label, lambda: of_release.file(release), "report", "html", "description", text)
+        if explorable(release):
+            label = _("Interactive page (an HTML file: it cannot be revoked)")
+            text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
+            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
 
 
 def earlier(data_set: DataSet) -> None:
@@ -299,8 +283,10 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     rows = int(
         st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
     )
-    key = (release.request_id, str(cells), rows)
-    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
+    state = session.own(SynthesizeState)
+    draw = state.draws.get(release.request_id, 0)
+    key = (release.request_id, str(cells), rows, draw)
+    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
@@ -311,14 +297,17 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         )
     with st.container(horizontal=True):
         name = release_file(data_set.name, release, "rows", "csv")
-        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows), name)
+        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
             _("Rows (Parquet)"),
-            lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
+            lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(data_set.name, release, "rows", "parquet"),
         )
+        st.button(
+            _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
+        )
     _folder(data_set, release)
-    return rows, key
+    return release, rows, draw, key
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
@@ -348,14 +337,5 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         loss=loss_from(release.guarantee.loss),
         part=release.part,
     )
-    _offer(
-        data_set,
-        release,
-        _("Download as a job (JSON)"),
-        job.to_json(),
-        ("job", "json"),
-        "terminal",
-        help=_(
-            "The same as a command next to the data: python -m workbench release job.json --to release.json"
-        ),
-    )
+    text = _("The same as a command next to the data: python -m workbench release job.json --to release.json")
+    _offer(data_set, release, _("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)

@@ -56,7 +56,10 @@ def download(
 
 
 def release_in(file: UploadedFile) -> Release:
-    """Read the release of a file, once. Raises: ReadError, LimitError."""
+    """Read the release of a file, once.
+
+    Raises: ReadError, LimitError.
+    """
     return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 

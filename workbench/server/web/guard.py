@@ -14,13 +14,15 @@ import secrets
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from workbench.server.web import tabs
+from workbench.server.web import tabs, who
 from workbench.server.web.headers import with_headers
 
 COOKIE = "workbench_visitor"
@@ -77,6 +79,7 @@ class Guard:
         leaves = path.endswith(_SIGN_OUT)
         if leaves:  # in every tab of this browser
             tabs.sign_out(_visitor(_secret(headers)))
+            await run_in_threadpool(who.sign_out, HTTPConnection(scope))
         needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
 
         def add_cookie(sent: MutableHeaders) -> None:
@@ -145,7 +148,7 @@ _WHOLE = "whole page"
 
 
 def _asking_to_run(send: Send) -> Send:
-    """Have a tab that lost its session run its page once; else it would stay until the next click."""
+    """Have a tab that lost its session run its page once, or it would stay until the next click."""
 
     async def send_and_ask(message: Message) -> None:
         await send(message)
@@ -159,7 +162,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Messages that a page sends by itself; those for developers, such as clear_cache, are left out."""
+    """Messages that a page sends by itself, without those for developers, such as clear_cache."""
 
     async def receive_page() -> Message:
         while True:
@@ -209,7 +212,7 @@ def _is_same(origin: str, host: str | None) -> bool:
 
 
 def _make_secure(sent: MutableHeaders) -> None:
-    """Cookies of an encrypted connection never leave by another; Streamlit's own do not say so."""
+    """Keep cookies of an encrypted connection from leaving by another, as Streamlit's own do not say so."""
     cookies = sent.getlist("set-cookie")
     del sent["set-cookie"]
     for cookie in cookies:

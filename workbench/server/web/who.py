@@ -7,13 +7,14 @@ tested against the pinned version in tests/workbench/server/web/test_who.py.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from dpcore.errors import ParameterError
-from workbench.store import roles
+from dpcore.errors import DpcoreError, ParameterError
+from workbench.store import roles, start
 from workbench.store.roles import Person
 
 _log = logging.getLogger("workbench.web")
@@ -33,8 +34,19 @@ def address(connection: HTTPConnection) -> str | None:
     return roles.address_of(_claims(connection.cookies))
 
 
+def sign_out(connection: HTTPConnection) -> None:
+    """End the sign-ins of the person of a request, also where their cookie was copied."""
+    claims = _claims(connection.cookies)
+    signed_in = roles.address_of(claims)
+    try:
+        if signed_in is not None:
+            start.sign_outs().end(signed_in, math.ceil(claims["iat"]))
+    except DpcoreError as error:
+        _log.error("a sign-out is not on file: %s", error)
+
+
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the provider's claims about the person, from the cookie that Streamlit signed; empty without."""
+    """Return the provider's claims about the person from Streamlit's signed cookie, empty without one."""
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
