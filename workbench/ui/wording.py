@@ -187,9 +187,9 @@ def answer_words(epsilon: float) -> str:
     )
 
 
-def answer_to(found: RowCount) -> list[str]:
-    """Write an answer as sentences, the number first."""
-    rows = _("About {rows} rows.").format(rows=f"{round(found.value):,}")
+def answer_to(found: RowCount, counted: str = "") -> list[str]:
+    """Write an answer as sentences, the number first. Args: counted: noun of what was counted, else rows."""
+    rows = _("About {rows} {counted}.").format(rows=whole(found.value), counted=counted or _("rows"))
     if not found.measured:
         return [
             rows,

@@ -16,15 +16,19 @@ from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
+from workbench.ui.report.sentences import counted
 from workbench.ui.wording import answer_to, error_words, join
 from workbench.ui.wording import printable as shown
 
-MAX_QUERY = 8_000
+MAX_QUERY = 1_000
+"""Letters of a question in an address."""
 MAX_FIELDS = 400
 MAX_CHOICES = 60
 """Categories that are offered as boxes; a column of more has a field to write one into."""
 MAX_OFFERED = 500
-FROM, BELOW, IS = "from", "below", "is"
+MAX_STARTS = 12
+"""Bounds of a column that the short form offers."""
+FROM, BELOW, IS, SHORT = "from", "below", "is", "q"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,21 @@ class ColumnInputs:
         words = _("{column}: {labels}")
         return labels, words.format(column=self.name, labels=", ".join(map(shown, labels)))
 
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Conditions that the short form offers, each as it stands in an address and for people."""
+        column, number = self.column, self.number
+        if not isinstance(column, IntervalColumn):
+            return [(f"{IS}-{number}={cell}", label) for cell, label in enumerate(self.labels) if self.boxes]
+        bounds = column.bounds[1:-1]
+        some = bounds[:: -(-len(bounds) // MAX_STARTS)] if bounds else []
+        ends = ((FROM, _("from {bound}")), (BELOW, _("below {bound}")))
+        return [
+            (f"{end}-{number}={each}", words.format(bound=_said(each)))
+            for end, words in ends
+            for each in some
+        ]
+
     def _chosen(self) -> list[str]:
         numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
         if any(not 0 <= each < len(self.column.labels) for each in numbers):
@@ -101,10 +120,12 @@ def section(release: Release, query: str) -> str:
         query: the end of the address, as a browser sends a form.
     """
     inputs, where, words, problem, count = _inputs(release, {}), {}, [], None, None
+    filled, short = False, ["", ""]
     try:
         if given := _given(release, query):
-            inputs = _inputs(release, given)
-            for each in inputs:
+            short = (given.pop(SHORT, []) + short)[:2]
+            inputs, filled = _inputs(release, given), any(given.values())
+            for each in _inputs(release, _together(release, given, short)):
                 if condition := each.condition():
                     where[each.column.name], sentence = condition
                     words.append(sentence)
@@ -114,21 +135,13 @@ def section(release: Release, query: str) -> str:
     return fragment(
         "questions.html",
         fields=inputs,
-        answer=None if count is None else answer_to(count),
+        filled=filled,
+        choices=short,
+        offered=[(each.name, each.choices) for each in inputs if each.choices],
+        answer=None if count is None else answer_to(count, counted(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
-        words={
-            "title": _("Ask a question"),
-            "about": _(
-                "How many rows fit? Choose columns, leave the others open. The answer is worked out from "
-                "this release alone: it costs nothing, and the table is not touched."
-            ),
-            "from": _("from"),
-            "below": _("to below"),
-            "range": _("{low} to {high}"),
-            "one": _("one category"),
-            "button": _("How many rows?"),
-        },
+        counted=counted(release),
     )
 
 
@@ -155,13 +168,22 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
         given = parse_qs(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
         raise LimitError("the question has too many conditions", remedy="choose fewer") from None
+    return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
+
+
+def _together(release: Release, given: Mapping[str, list[str]], short: list[str]) -> dict[str, list[str]]:
+    """Return what was filled in, with the conditions of the short form. Raises: ParameterError."""
+    both = {name: list(values) for name, values in given.items()}
+    for condition in filter(None, short):
+        name, _sign, value = condition.partition("=")
+        both.setdefault(name, []).append(value)
     known = {f"{part}-{number}" for part in (FROM, BELOW, IS) for number in range(len(askable(release)))}
-    if not set(given) <= known:
+    if not set(both) <= known or any(len(both[name]) > 1 for name in both if not name.startswith(IS)):
         raise ParameterError(
-            "the question names a column that this release does not have",
+            "the question names a column that this release does not have, or a bound twice",
             remedy="use the form on this page",
         )
-    return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
+    return both
 
 
 def _said(bound: float | str) -> str:

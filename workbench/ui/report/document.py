@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.ui.language import N_, Words, _, code
+from workbench.ui.language import _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
@@ -21,24 +21,7 @@ STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
 """By which a content policy knows the style of the page."""
 _QUESTIONS = "\x00"
-LABELS = Words(
-    {
-        "counts.csv": N_("Counts with low and high (CSV)"),
-        "rows.csv": N_("Drawn rows (CSV)"),
-        "rows.parquet": N_("Drawn rows (Parquet)"),
-        "guarantee.json": N_("The guarantee (JSON)"),
-        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
-    }
-)
-"""The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
-BADGES = Words(
-    {
-        "private": N_("differentially private"),
-        "syntactic": N_("syntactic, no epsilon"),
-        "internal": N_("internal: reads the original, do not publish"),
-    }
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +48,14 @@ class TextTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message, in a title, a drawing and a table."""
+    """One message, in a sentence, a title, a drawing and a table.
+
+    Attributes:
+        sentence: what the drawing shows beyond doubt, if anything.
+    """
 
     title: str
+    sentence: str = ""
     drawing: Drawing | None = None
     table: TextTable | None = None
     folded: bool = True
@@ -79,7 +67,6 @@ class Download:
 
     href: str
     name: str
-    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,25 +74,31 @@ class Document:
     """A page, in the order in which it is read.
 
     Attributes:
+        lead: the one sentence that everybody should read.
         note: what the person who shares it wrote.
         about: what it is and for whom it is protected.
         boxes: title and sentences of what must not be overlooked.
         promise: the guarantee, and what it does not cover.
-        reading: how to read it.
-        asks: whether questions can be asked at its end.
+        reading: names of the explanations in `page.html` that it needs.
+        asks: whether questions can be asked.
+        citation: how to cite it.
+        preview: what a chat shows below the title of the link.
     """
 
     title: str
     badge: Badge | None = None
     badge_text: str = ""
+    lead: str = ""
     note: str = ""
     about: tuple[str, ...] = ()
     boxes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pictures: tuple[Picture, ...] = ()
     promise: tuple[str, ...] = ()
-    reading: tuple[str, ...] = ()
+    reading: frozenset[str] = frozenset()
     downloads: tuple[Download, ...] = ()
     asks: bool = False
+    citation: str = ""
+    preview: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +115,7 @@ class Page:
 
 def linked(names: Collection[str]) -> tuple[Download, ...]:
     """Return the files as a page with its own address offers them."""
-    return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
+    return tuple(Download(href=f"?file={name}", name=name) for name in names)
 
 
 def page(document: Document) -> Page:
@@ -130,18 +123,9 @@ def page(document: Document) -> Page:
     text = fragment(
         "page.html",
         document=document,
-        badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
         style=STYLE,
         style_digest=STYLE_DIGEST,
         language=code(),
-        words={
-            "pictures": _("What came out"),
-            "table": _("The same as a table"),
-            "promise": _("What is promised, and what not"),
-            "reading": _("How to read it"),
-            "downloads": _("Download"),
-            "ask": _("Ask a question"),
-        },
         questions=_QUESTIONS,
     )
     before, _mark, after = text.partition(_QUESTIONS)
@@ -149,8 +133,8 @@ def page(document: Document) -> Page:
 
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
-    """Fill in a template of a folder, and escape all fields."""
-    text: str = _templates(folder).get_template(name).render(**fields)
+    """Fill in a template of a folder, and escape all fields; its words are marked by `_` as elsewhere."""
+    text: str = _templates(folder).get_template(name).render(_=_, **fields)
     return text
 
 

@@ -5,30 +5,37 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Collection
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
+from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import N_, Words
-from workbench.ui.report.document import LABELS, Download
-from workbench.ui.wording import counted_words
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.report.document import Download
+from workbench.ui.report.sentences import singles
+from workbench.ui.wording import counted_words, loss_words, printable
 
-COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
+COUNTS, ROWS, MODEL, QUESTIONS, PREVIEW = "counts", "rows", "model", "questions", "preview"
 CONTENTS = Words(
     {
-        COUNTS: N_("counts, with low and high (CSV)"),
+        COUNTS: N_("counts, with low and high (CSV, Parquet and JSON)"),
         ROWS: N_("drawn rows (CSV and Parquet)"),
         MODEL: N_("the whole release with its model (JSON)"),
         QUESTIONS: N_("a form to ask questions"),
+        PREVIEW: N_("figures in the preview of chats: chat services keep copies that cannot be recalled"),
     }
 )
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_NEEDS = {"counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
+_NEEDS = {"release.json": MODEL} | {
+    f"{what}.{ending}": what for what in (COUNTS, ROWS) for ending in ("csv", "parquet", "json")
+}
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
@@ -39,8 +46,12 @@ TYPES = {
 def files(release: Release, contents: Collection[str]) -> list[str]:
     """Return the names of the files of a release. Args: contents: what may be given, of `CONTENTS`."""
     cells = sum(marginal.values.size for marginal in release.marginals.values())
+    counted = 0 < cells <= MAX_COUNTS
     there = {
-        "counts.csv": 0 < cells <= MAX_COUNTS,
+        "counts.csv": counted,
+        "counts.parquet": counted,
+        "counts.json": counted,
+        "datapackage.json": counted and COUNTS in contents,
         "rows.csv": bool(release.model_columns),
         "rows.parquet": bool(release.model_columns),
         "guarantee.json": True,
@@ -55,21 +66,56 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
 
 def content(release: Release, name: str) -> bytes:
     """Return the bytes of one of those files, the same each time."""
-    if name == "counts.csv":
-        return to_csv(PublicTable(counts(release)))
+    what, _dot, ending = name.partition(".")
     if name == "guarantee.json":
         return guarantee_json(release).encode()
+    if name == "datapackage.json":
+        return datapackage(release).encode()
+    if name == "counts.json":
+        return counts(release).to_json(orient="records", indent=1, force_ascii=False).encode()
     if name == "release.json":
         return release.to_json().encode()
-    table = release.sample_table(min(max(0, round(release.model.total)), MAX_ROWS), seed=0)
-    return to_csv(table) if name == "rows.csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
+    rows = min(max(0, round(release.model.total)), MAX_ROWS)
+    table = PublicTable(counts(release)) if what == COUNTS else release.sample_table(rows, seed=0)
+    return to_csv(table) if ending == "csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
 
 
 def counts(release: Release) -> pd.DataFrame:
-    """Return all noisy tables in one, with a line per cell."""
-    names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
-    whole = pd.concat([release.table(clique) for clique in release.marginals], ignore_index=True)
+    """Return all noisy tables in one, with a line per cell.
+
+    Its kind is "measured", or "from the model" where a measurement tells the rows of a merged group only.
+    """
+    names = singles(release)
+    tables = []
+    for clique in release.marginals:
+        table, alone = release.table(clique), np.ravel(release.answer(clique).alone)
+        kind = "count: kind" if "kind" in names or "count: rows" in table else "kind"
+        tables.append(table.assign(**{kind: np.where(alone, "measured", "from the model")}))
+    whole = pd.concat(tables, ignore_index=True)
     return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
+
+
+def citation(release: Release, title: str) -> str:
+    """Return how to cite a release, by title, day, guarantee and the digest of its file."""
+    return _("{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}").format(
+        title=title,
+        day=printable(release.created[:10]),
+        loss=loss_words(release.guarantee.loss),
+        digest=json.loads(release.to_json())["digest"],
+    )
+
+
+def datapackage(release: Release) -> str:
+    """Describe the files of counts for programs, as a Data Package of Frictionless Standards."""
+    types = {"O": "string", "i": "integer", "f": "number", "b": "boolean"}
+    frame = counts(release)
+    described = json.loads((Path(__file__).parent / "datapackage.json").read_text(encoding="utf-8"))
+    for resource in described["resources"]:
+        fields = [{"name": name, "type": types[frame[name].dtype.kind]} for name in frame.columns]
+        resource["schema"] = {"fields": fields, "missingValues": [""]}
+    digest = json.loads(release.to_json())["digest"]
+    about = {"title": said(describe(release.recipe)), "created": release.created, "id": digest}
+    return json.dumps(described | about | json.loads(guarantee_json(release)), indent=1)
 
 
 def embedded(release: Release) -> tuple[Download, ...]:
@@ -80,7 +126,7 @@ def embedded(release: Release) -> tuple[Download, ...]:
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            downloads.append(Download(href=href, name=name, label=LABELS[name]))
+            downloads.append(Download(href=href, name=name))
     return tuple(downloads)
 
 
