@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.release import Release
@@ -11,12 +13,12 @@ from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.report import asking, of_release, of_table
 from workbench.ui.report.document import page
 from workbench.ui.wording import plain
 
-ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
+ENDS = Words("records.ends")
 
 
 def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
@@ -24,7 +26,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     st.subheader(_("This is what will be seen"))
     if draft is None:
         return
-    seen = {"title": draft.title, "note": draft.note}
+    seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
     questions = ""
     if isinstance(chosen, Offered):
         table, guarantee = chosen.made.table, chosen.made.guarantee

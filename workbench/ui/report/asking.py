@@ -22,7 +22,6 @@ from workbench.ui.wording import printable as shown
 
 MAX_QUERY = 1_000
 """Letters of a question in an address."""
-MAX_FIELDS = 400
 MAX_CHOICES = 60
 """Categories that are offered as boxes; a column of more has a field to write one into."""
 MAX_OFFERED = 500
@@ -164,10 +163,7 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     """Read what was filled in, by the names of inputs."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
-    try:
-        given = parse_qs(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError:
-        raise LimitError("the question has too many conditions", remedy="choose fewer") from None
+    given = parse_qs(query, keep_blank_values=True)
     return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
 
 

@@ -13,36 +13,15 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.composition import total_loss
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.tables.counts import half_width
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.report.document import Picture, TextTable
 from workbench.ui.report.sentences import singles
 from workbench.ui.wording import join, loss_words, printable, whole
 
-HEADINGS = Words(
-    {
-        "earlier": N_("earlier"),
-        "now": N_("now"),
-        "difference": N_("difference"),
-        "low": N_("low"),
-        "high": N_("high"),
-        "low with chance": N_("low with chance"),
-        "high with chance": N_("high with chance"),
-        "verdict": N_("so"),
-    }
-)
-VERDICTS = Words(
-    {
-        "2": N_("more, beyond noise and chance"),
-        "1": N_("more than the noise, but it may be chance in a small year"),
-        "0": N_("cannot be told"),
-        "-1": N_("fewer than the noise, but it may be chance in a small year"),
-        "-2": N_("fewer, beyond noise and chance"),
-    }
-)
+HEADINGS, VERDICTS = Words("report.compared"), Words("report.verdicts")
 
 
 def columns(release: Release, earlier: Release) -> list[str]:
@@ -100,8 +79,8 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
         (_("fewer {cells}"), labels[seen["verdict"] == -2]),
     ]
     said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
-    shown = seen.map(whole).assign(verdict=[VERDICTS[str(each)] for each in seen["verdict"]])
-    shown.columns = pd.Index([HEADINGS[heading] for heading in shown])
+    shown = seen.map(whole).assign(verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]))
+    shown.columns = pd.Index([HEADINGS[str(heading)] for heading in shown])
     shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
     return Picture(
         sentence=_("More than noise and chance explain: {cells}.").format(cells="; ".join(said))
@@ -114,13 +93,10 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
 
 
 def loss(release: Release, earlier: Release) -> str:
-    """Say what a person in both tables loses to both releases together."""
-    losses = [each.guarantee.loss for each in (release, earlier)]
+    """Say what a person in both tables loses to both; losses of different kinds are not added up."""
+    losses = [dict(each.guarantee.loss) for each in (release, earlier)]
     if set(losses[0]) == set(losses[1]):
-        together = {name: str(sum(Fraction(each[name]) for each in losses)) for name in losses[0]}
-    else:
-        total = total_loss([*release.guarantee.losses, *earlier.guarantee.losses])
-        together = {total.name: str(total.amount)}
+        losses = [{name: str(sum(Fraction(each[name]) for each in losses)) for name in losses[0]}]
     return _("Whoever is in both tables loses {loss} to both releases together.").format(
-        loss=loss_words(together)
+        loss=join([*map(loss_words, losses)])
     )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.ui.language import _, code
+from workbench.ui.language import Words, _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
@@ -21,7 +21,10 @@ STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
 """By which a content policy knows the style of the page."""
 _QUESTIONS = "\x00"
+LABELS = Words("report.labels")
+"""The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
+BADGES = Words("report.badges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +70,7 @@ class Download:
 
     href: str
     name: str
+    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,13 +113,16 @@ class Page:
     after: str
 
     def html(self, questions: str = "") -> str:
-        """Return the whole page. Args: questions: HTML from `asking.section`."""
+        """Return the whole page.
+
+        Args: questions: HTML from `asking.section`.
+        """
         return f"{self.before}{questions}{self.after}"
 
 
 def linked(names: Collection[str]) -> tuple[Download, ...]:
     """Return the files as a page with its own address offers them."""
-    return tuple(Download(href=f"?file={name}", name=name) for name in names)
+    return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
 
 
 def page(document: Document) -> Page:
@@ -123,6 +130,7 @@ def page(document: Document) -> Page:
     text = fragment(
         "page.html",
         document=document,
+        badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
         style=STYLE,
         style_digest=STYLE_DIGEST,
         language=code(),

@@ -14,21 +14,13 @@ from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import N_, Words, _, said
-from workbench.ui.report.document import Download
+from workbench.ui.language import Words, _, said
+from workbench.ui.report.document import LABELS, Download
 from workbench.ui.report.sentences import singles
 from workbench.ui.wording import counted_words, loss_words, printable
 
 COUNTS, ROWS, MODEL, QUESTIONS, PREVIEW = "counts", "rows", "model", "questions", "preview"
-CONTENTS = Words(
-    {
-        COUNTS: N_("counts, with low and high (CSV, Parquet and JSON)"),
-        ROWS: N_("drawn rows (CSV and Parquet)"),
-        MODEL: N_("the whole release with its model (JSON)"),
-        QUESTIONS: N_("a form to ask questions"),
-        PREVIEW: N_("figures in the preview of chats: chat services keep copies that cannot be recalled"),
-    }
-)
+CONTENTS = Words("report.contents")
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
@@ -44,7 +36,10 @@ TYPES = {
 
 
 def files(release: Release, contents: Collection[str]) -> list[str]:
-    """Return the names of the files of a release. Args: contents: what may be given, of `CONTENTS`."""
+    """Return the names of the files of a release.
+
+    Args: contents: what may be given, of `CONTENTS`.
+    """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     counted = 0 < cells <= MAX_COUNTS
     there = {
@@ -126,7 +121,7 @@ def embedded(release: Release) -> tuple[Download, ...]:
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            downloads.append(Download(href=href, name=name))
+            downloads.append(Download(href=href, name=name, label=LABELS[name]))
     return tuple(downloads)
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from dpcore.schema import Clique, Column, IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, count_rows, describe
 from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
-from workbench.ui.language import N_, Words, _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.report import compare, downloads, sentences
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import grid, lying_bars, upright_bars
@@ -37,14 +38,7 @@ from workbench.ui.wording import printable as shown
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
 LYING_BARS = 20
 EVERYTHING = frozenset(downloads.CONTENTS)
-FIGURES = Words(
-    {
-        "mean": N_("mean"),
-        "variance": N_("variance"),
-        "standard deviation": N_("standard deviation"),
-        "distance": N_("rows that differ"),
-    }
-)
+FIGURES = Words("report.figures")
 
 
 def document(
@@ -125,7 +119,7 @@ def charted(release: Release) -> list[Clique]:
     names = sentences.singles(release)[:MAX_COLUMNS]
     clearest = min(names, key=unclear, default="")
     pairs = [clique for clique in release.marginals if len(clique) == 2]
-    return [(name,) for name in sorted(names, key=lambda name: name != clearest)] + pairs[:MAX_PAIRS]
+    return [*((name,) for name in sorted(names, key=lambda name: name != clearest)), *pairs[:MAX_PAIRS]]
 
 
 def _lead(release: Release, level: float) -> str:
@@ -159,8 +153,10 @@ def _bars(release: Release, name: str, counts: Answer) -> tuple[Sequence[str], A
     if isinstance(column, IntervalColumn) or not 1 < len(few) < column.size:
         return folded(column.labels, counts, most=MAX_BARS)
     rest = count_rows(release, {name: few})
-    figures = {"values": rest.value, "low": rest.low, "high": rest.high, "alone": False}
-    drawn = {side: np.append(getattr(counts, side)[~is_small], each) for side, each in figures.items()}
+    figures: dict[str, Any] = {"values": rest.value, "low": rest.low, "high": rest.high, "alone": False}
+    drawn: dict[str, Any] = {
+        side: np.append(getattr(counts, side)[~is_small], each) for side, each in figures.items()
+    }
     kept = [label for label in column.labels if label not in few]
     others = _("{number} others, too small to tell").format(number=len(few))
     return folded([*kept, others], dataclasses.replace(counts, **drawn), most=MAX_BARS)
