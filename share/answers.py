@@ -22,6 +22,7 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
 from workbench.store.surveys import Surveys, links_work
+from workbench.ui.language import Words
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
@@ -39,7 +40,12 @@ HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 Endpoint = Callable[[Request], Awaitable[Response]]
-_FILES = {"draw.js": "text/javascript", "answer.js": "text/javascript", "answer.css": "text/css"}
+_FILES = {
+    "draw.js": "text/javascript",
+    "answer.js": "text/javascript",
+    "answer.css": "text/css",
+    "card.png": "image/png",
+}
 
 
 class Limiter:
@@ -70,7 +76,7 @@ def limited(
     Args:
         endpoint: answers a request; may raise LedgerError.
         limiter: counts the requests of each address.
-        headers: of every answer.
+        headers: of every answer that has no others.
         busy: makes the page of a refusal.
     """
 
@@ -80,7 +86,8 @@ def limited(
             response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
         except LedgerError:
             response = HTMLResponse(busy(), 503)
-        response.headers.update(headers)
+        for name, value in headers.items():
+            response.headers.setdefault(name, value)
         return response
 
     return answer
@@ -160,6 +167,7 @@ def answer_page(question: Question) -> str:
         "categories": question.protocol.categories,
         "labels": list(question.categories),
         "script": question.protocol.script(),
+        "words": dict(Words("share.answer")),
     }
     epsilon = answer_words(float(question.epsilon))
     return fragment("answer.html", STATIC, question=question, asked=script, epsilon=epsilon)

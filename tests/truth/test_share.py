@@ -46,10 +46,9 @@ COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 1
 BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}.|"
 PAIR = "{a} and {b} together|"
 WHOLE = "{rows} {counted} were counted, give or take {half}.|"
-LARGEST = "The largest is {cell}: {low} to {high} % of the {counted} counted.|"
+LARGEST = "The largest is {cells}: {low} to {high} % of the {counted} counted.|"
 AMONG = "The largest is one of {cells}; the noise hides which.|cells"
 HALF = "More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.|"
-OTHERS = "{number} others, too small to tell|number"
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
     "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
@@ -133,7 +132,7 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
         fold = -(-len(labels[name]) // 60)
         cells = [f"{each} …" if fold > 1 else each for each in labels[name][::fold]]
         values, low, high = told.of((name,), fold)
-        bars, ends, few = bars_of(told, release.schema.column(name))
+        bars, ends = bars_of(told, release.schema.column(name))
         of = {
             COUNT + "half": reach(values, low, high),
             COUNT + "column": name,
@@ -147,7 +146,6 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
             "high": high.tolist(),
             **drawn(bars, ends),
             **said_of(told, release.schema.column(name), error),
-            OTHERS: few,
         }
         true |= {f"{name}: {key}": value for key, value in of.items()}
     for pair in [clique for clique in told.cliques if len(clique) == 2][:8]:
@@ -207,19 +205,19 @@ def folded_of(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def bars_of(told: Told, column: Any) -> tuple[np.ndarray, np.ndarray, int]:
-    """The bars of a column with their ends: of categories that may be empty one bar for all, and how many."""
+def bars_of(told: Told, column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The bars of a column with their ends: of categories that may be empty one bar for all."""
     values, low, high = told.of((column.name,))
     small = np.flatnonzero(low <= 0)
     if hasattr(column, "bounds") or not 1 < len(small) < len(values):
         fold = -(-len(values) // 60)
         values, low, high = told.of((column.name,), fold)
-        return values, np.stack([low, high], axis=1), 0
+        return values, np.stack([low, high], axis=1)
     kept = np.flatnonzero(low > 0)
     rest = told.asked({column.name: small.tolist()})
     bars = np.append(values[kept], rest[0])
     ends = np.stack([np.append(low[kept], rest[1]), np.append(high[kept], rest[2])], axis=1)
-    return bars, ends, len(small)
+    return bars, ends
 
 
 def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
@@ -233,7 +231,7 @@ def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
         return math.floor(100 * ends[0] / most + 1e-9), math.ceil(min(100, 100 * ends[1] / least) - 1e-9)
 
     unsaid = dict.fromkeys([HALF + each for each in ("low", "high", "first", "end")])
-    unsaid |= dict.fromkeys([AMONG, *(LARGEST + each for each in ("cell", "low", "high"))])
+    unsaid |= dict.fromkeys([AMONG, *(LARGEST + each for each in ("cells", "low", "high"))])
     _values, measured, variance, pooled = told._of((column.name,))
     for wide in range(1, size):
         half = width(variance * wide, pooled, told.noise, each)
@@ -256,7 +254,7 @@ def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
         return unsaid | {AMONG: join([column.labels[cell] for cell in rivals]) if len(rivals) <= 3 else None}
     (cell,) = rivals
     shown = shares((low[cell], high[cell]))
-    said = {LARGEST + "cell": column.labels[cell], LARGEST + "low": shown[0], LARGEST + "high": shown[1]}
+    said = {LARGEST + "cells": column.labels[cell], LARGEST + "low": shown[0], LARGEST + "high": shown[1]}
     return unsaid | said
 
 

@@ -118,13 +118,12 @@ def section(release: Release, query: str) -> str:
         release: the one that is queried.
         query: the end of the address, as a browser sends a form.
     """
-    inputs, where, words, problem, count = _inputs(release, {}), {}, [], None, None
-    filled, short = False, ["", ""]
+    inputs, where, words, problem, count, chosen = _inputs(release, {}), {}, [], None, None, [""]
     try:
         if given := _given(release, query):
-            short = (given.pop(SHORT, []) + short)[:2]
-            inputs, filled = _inputs(release, given), any(given.values())
-            for each in _inputs(release, _together(release, given, short)):
+            chosen = given.pop(SHORT, [])
+            inputs = _inputs(release, given)
+            for each in inputs:
                 if condition := each.condition():
                     where[each.column.name], sentence = condition
                     words.append(sentence)
@@ -134,8 +133,8 @@ def section(release: Release, query: str) -> str:
     return fragment(
         "questions.html",
         fields=inputs,
-        filled=filled,
-        choices=short,
+        chosen=[*chosen, "", ""][:2],
+        filled=not chosen,
         offered=[(each.name, each.choices) for each in inputs if each.choices],
         answer=None if count is None else answer_to(count, counted(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
@@ -160,26 +159,24 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
 
 
 def _given(release: Release, query: str) -> dict[str, list[str]]:
-    """Read what was filled in, by the names of inputs."""
+    """Read what was filled in, by the names of inputs, with the conditions of the short form among them."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
-    given = parse_qs(query, keep_blank_values=True)
-    return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
-
-
-def _together(release: Release, given: Mapping[str, list[str]], short: list[str]) -> dict[str, list[str]]:
-    """Return what was filled in, with the conditions of the short form. Raises: ParameterError."""
-    both = {name: list(values) for name, values in given.items()}
-    for condition in filter(None, short):
+    given = {
+        name: [text for each in values if (text := each.strip())]
+        for name, values in parse_qs(query, keep_blank_values=True).items()
+    }
+    for condition in given.get(SHORT, []):
         name, _sign, value = condition.partition("=")
-        both.setdefault(name, []).append(value)
-    known = {f"{part}-{number}" for part in (FROM, BELOW, IS) for number in range(len(askable(release)))}
-    if not set(both) <= known or any(len(both[name]) > 1 for name in both if not name.startswith(IS)):
+        given.setdefault(name, []).append(value)
+    ends = {f"{end}-{number}" for end in (FROM, BELOW) for number in range(len(askable(release)))}
+    known = ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+    if not set(given) <= known or any(len(values) > 1 for name, values in given.items() if name in ends):
         raise ParameterError(
             "the question names a column that this release does not have, or a bound twice",
             remedy="use the form on this page",
         )
-    return both
+    return given
 
 
 def _said(bound: float | str) -> str:

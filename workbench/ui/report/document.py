@@ -17,9 +17,12 @@ from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
 HERE = Path(__file__).parent
-STYLE = (HERE / "page.css").read_text(encoding="utf-8")
-STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
-"""By which a content policy knows the style of the page."""
+STYLE, SCRIPT = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js"))
+STYLE_DIGEST, SCRIPT_DIGEST = (
+    f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    for text in (STYLE, SCRIPT)
+)
+"""By which a content policy knows the style and the script of a page."""
 _QUESTIONS = "\x00"
 LABELS = Words("report.labels")
 """The files that a page may offer."""
@@ -87,6 +90,7 @@ class Document:
         asks: whether questions can be asked.
         citation: how to cite it.
         preview: what a chat shows below the title of the link.
+        notice: the first line, of a file that is no longer in anybody's hands.
     """
 
     title: str
@@ -103,6 +107,7 @@ class Document:
     asks: bool = False
     citation: str = ""
     preview: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +130,17 @@ def linked(names: Collection[str]) -> tuple[Download, ...]:
     return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
 
 
-def page(document: Document) -> Page:
-    """Put a document on its page."""
+def page(document: Document, explore: str = "") -> Page:
+    """Put a document on its page. Args: explore: HTML from `explore.section`, with its script."""
     text = fragment(
         "page.html",
         document=document,
         badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
         style=STYLE,
         style_digest=STYLE_DIGEST,
+        script_digest=SCRIPT_DIGEST,
+        script=SCRIPT,
+        explore=explore,
         language=code(),
         questions=_QUESTIONS,
     )
@@ -141,7 +149,7 @@ def page(document: Document) -> Page:
 
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
-    """Fill in a template of a folder, and escape all fields; its words are marked by `_` as elsewhere."""
+    """Fill in a template of a folder, and escape all fields."""
     text: str = _templates(folder).get_template(name).render(_=_, **fields)
     return text
 

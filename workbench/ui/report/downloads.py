@@ -16,6 +16,7 @@ from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
 from workbench.ui.language import Words, _, said
 from workbench.ui.report.document import LABELS, Download
+from workbench.ui.report.explore import EXPLORE, PAGE, explorable
 from workbench.ui.report.sentences import singles
 from workbench.ui.wording import counted_words, loss_words, printable
 
@@ -25,7 +26,7 @@ CONTENTS = Words("report.contents")
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_NEEDS = {"release.json": MODEL} | {
+_NEEDS = {PAGE: EXPLORE, "release.json": MODEL, "datapackage.json": COUNTS} | {
     f"{what}.{ending}": what for what in (COUNTS, ROWS) for ending in ("csv", "parquet", "json")
 }
 TYPES = {
@@ -41,35 +42,24 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     Args: contents: what may be given, of `CONTENTS`.
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
-    counted = 0 < cells <= MAX_COUNTS
     there = {
-        "counts.csv": counted,
-        "counts.parquet": counted,
-        "counts.json": counted,
-        "datapackage.json": counted and COUNTS in contents,
-        "rows.csv": bool(release.model_columns),
-        "rows.parquet": bool(release.model_columns),
-        "guarantee.json": True,
-        "release.json": True,
+        EXPLORE: explorable(release),
+        COUNTS: 0 < cells <= MAX_COUNTS,
+        ROWS: bool(release.model_columns),
+        MODEL: True,
     }
-    return [
-        name
-        for name, is_there in there.items()
-        if is_there and (name not in _NEEDS or _NEEDS[name] in contents)
-    ]
+    given = {"": True} | {need: is_there for need, is_there in there.items() if need in contents}
+    return [name for name in LABELS if given.get(_NEEDS.get(name, ""))]
 
 
 def content(release: Release, name: str) -> bytes:
     """Return the bytes of one of those files, the same each time."""
+    texts = {"guarantee": guarantee_json, "datapackage": datapackage, "release": Release.to_json}
     what, _dot, ending = name.partition(".")
-    if name == "guarantee.json":
-        return guarantee_json(release).encode()
-    if name == "datapackage.json":
-        return datapackage(release).encode()
+    if what in texts:
+        return texts[what](release).encode()
     if name == "counts.json":
         return counts(release).to_json(orient="records", indent=1, force_ascii=False).encode()
-    if name == "release.json":
-        return release.to_json().encode()
     rows = min(max(0, round(release.model.total)), MAX_ROWS)
     table = PublicTable(counts(release)) if what == COUNTS else release.sample_table(rows, seed=0)
     return to_csv(table) if ending == "csv" else to_parquet(table, {"guarantee": guarantee_json(release)})

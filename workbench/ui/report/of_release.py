@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +18,9 @@ from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, 
 from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import Words, _, said
-from workbench.ui.report import compare, downloads, sentences
+from workbench.ui.report import asking, compare, downloads, explore, sentences
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
-from workbench.ui.report.drawing import grid, lying_bars, upright_bars
+from workbench.ui.report.drawing import Ends, grid, lying_bars, upright_bars
 from workbench.ui.wording import (
     USUAL_DELTA,
     counted_words,
@@ -66,7 +65,9 @@ def document(
     drawn = _pictures(release, pictures or charted(release), level)
     lead = _lead(release, level)
     differences = [compare.picture(release, earlier, name, level) for name in compared] if earlier else []
-    figures = " ".join([lead, *(each.sentence for each in drawn[:1])]).strip()
+    preview = _("Numbers with noise, in which nobody can be found.")
+    if downloads.PREVIEW in contents:
+        preview = " ".join([lead, *(each.sentence for each in drawn[:1])])
     return Document(
         title=title,
         lead=lead,
@@ -80,9 +81,7 @@ def document(
         downloads=linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
         citation=downloads.citation(release, title),
-        preview=figures
-        if downloads.PREVIEW in contents
-        else _("Numbers with noise, in which nobody can be found."),
+        preview=preview,
     )
 
 
@@ -90,6 +89,21 @@ def file(release: Release) -> bytes:
     """Return the page of a release as one file that needs no server."""
     complete = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
     return page(complete).html().encode()
+
+
+def content(release: Release, shown: Document, name: str) -> bytes:
+    """Return the bytes of a file of a release, or its interactive page. Args: shown: the document on it."""
+    if name != explore.PAGE:
+        return downloads.content(release, name)
+    questions = asking.section(release, "") if shown.asks else ""
+    return page(shown, explore.section(release)).html(questions).encode()
+
+
+def interactive_file(release: Release) -> bytes:
+    """Return the interactive page of a release that is `explorable`, as one file that needs no server."""
+    notice = _("This is a file: it cannot be revoked. Whoever has it may keep it and pass it on.")
+    complete = dataclasses.replace(document(release), asks=False, downloads=(), notice=notice)
+    return content(release, complete, explore.PAGE)
 
 
 def _about(release: Release) -> tuple[str, ...]:
@@ -111,15 +125,11 @@ def _about(release: Release) -> tuple[str, ...]:
 
 def charted(release: Release) -> list[Clique]:
     """Return the columns of the charts that a page can show, the one with the clearest shape first."""
-
-    def unclear(name: str) -> float:
-        counts = release.answer((name,))
-        return -float(counts.values.std()) / max(counts.reach, 1e-9)
-
-    names = sentences.singles(release)[:MAX_COLUMNS]
-    clearest = min(names, key=unclear, default="")
-    pairs = [clique for clique in release.marginals if len(clique) == 2]
-    return [*((name,) for name in sorted(names, key=lambda name: name != clearest)), *pairs[:MAX_PAIRS]]
+    names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
+    counts = [release.answer(name) for name in names]
+    clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
+    first = [names.pop(clear.index(max(clear)))] if names else []
+    return [*first, *names, *[clique for clique in release.marginals if len(clique) == 2][:MAX_PAIRS]]
 
 
 def _lead(release: Release, level: float) -> str:
@@ -146,42 +156,37 @@ def _pictures(release: Release, cliques: Sequence[Clique], level: float) -> list
     ]
 
 
-def _bars(release: Release, name: str, counts: Answer) -> tuple[Sequence[str], Answer]:
-    """Return what the bars of a column show, cells of no order that may be empty as one bar."""
-    column, is_small = release.schema.column(name), counts.low <= 0
-    few = [label for label, small in zip(column.labels, is_small, strict=True) if small]
+def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
+    """Return labels, counts and ends of the bars of a column, cells of no order that may be empty as one."""
+    column, counts = release.schema.column(name), release.answer((name,))
+    few = [label for label, low in zip(column.labels, counts.low.tolist(), strict=True) if low <= 0]
     if isinstance(column, IntervalColumn) or not 1 < len(few) < column.size:
-        return folded(column.labels, counts, most=MAX_BARS)
-    rest = count_rows(release, {name: few})
-    figures: dict[str, Any] = {"values": rest.value, "low": rest.low, "high": rest.high, "alone": False}
-    drawn: dict[str, Any] = {
-        side: np.append(getattr(counts, side)[~is_small], each) for side, each in figures.items()
-    }
-    kept = [label for label in column.labels if label not in few]
-    others = _("{number} others, too small to tell").format(number=len(few))
-    return folded([*kept, others], dataclasses.replace(counts, **drawn), most=MAX_BARS)
+        labels, counts = folded(column.labels, counts, most=MAX_BARS)
+        return labels, counts.values.tolist(), [*zip(counts.low.tolist(), counts.high.tolist(), strict=True)]
+    rest, kept = count_rows(release, {name: few}), counts.low > 0
+    labels = [*(each for each in column.labels if each not in few), _("others, too small to tell")]
+    ends = [*zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True), (rest.low, rest.high)]
+    return labels, [*counts.values[kept].tolist(), rest.value], ends
 
 
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column, unit = release.schema.column(name), sentences.counted(release)
-    answer = release.answer((name,))
-    labels, counts = folded(column.labels, answer, most=MAX_BARS)
-    bars, drawn = _bars(release, name, answer)
-    heading, values = shown(name, at_most=60), counts.values.tolist()
-    ends = list(zip(drawn.low.tolist(), drawn.high.tolist(), strict=True))
+    labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
+    heading, top = shown(name, at_most=60), int(counts.values.argmax())
     alt = _(
         "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}."
     ).format(
         counted=unit,
         cells=len(labels),
         column=heading,
-        top=shown(labels[int(np.argmax(values))]),
-        rows=whole(max(values)),
+        top=shown(labels[top]),
+        rows=whole(float(counts.values[top])),
     )
+    bars, values, ends = _bars(release, name)
     drawing = (
-        upright_bars(_ticks(column, bars), drawn.values.tolist(), ends, unit=unit, alt=alt, title=name)
+        upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
         if isinstance(column, IntervalColumn) or len(bars) > LYING_BARS
-        else lying_bars(bars, drawn.values.tolist(), ends, unit=unit, alt=alt)
+        else lying_bars(bars, values, ends, unit=unit, alt=alt)
     )
     return Picture(
         sentence=sentences.sentence(release, name, level),
@@ -298,11 +303,10 @@ def _promise(release: Release) -> list[str]:
 
 def _reading(release: Release) -> frozenset[str]:
     """Return which explanations of `page.html` the page needs."""
-    has_counts = not isinstance(release.model, Figures | FoundCategories)
-    needed = {
-        "counts": has_counts,
-        "figures": not has_counts,
-        "drawn": bool(release.model_columns),
-        "pairs": isinstance(release.model, SyntheticModel),
-    }
-    return frozenset(each for each, is_needed in needed.items() if is_needed)
+    model = release.model
+    kind = "figures" if isinstance(model, Figures | FoundCategories) else "counts"
+    drawn, pairs = (
+        "drawn" if release.model_columns else kind,
+        "pairs" if isinstance(model, SyntheticModel) else kind,
+    )
+    return frozenset({kind, drawn, pairs})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -17,12 +16,13 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.tables.answer import Answer
 from dpcore.tables.counts import half_width
-from workbench.ui.language import _
+from workbench.ui.language import Words
 from workbench.ui.wording import COUNTED_WORDS, join, printable
 
 ERROR = 0.05
 """The chance that any sentence of a page is false, at most."""
 MOST_NAMED = 3
+SENTENCES = Words("report.sentences")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +30,16 @@ class Claim:
     """What a sentence says of the counts of one column.
 
     Attributes:
-        kind: "largest" if one of the cells has the largest count; "half" if the cells, neighbors of each
-            other, hold more than half of all; "none apart" if no two cells can be told apart; "hidden" if too
-            many cells may be the largest.
+        kind: "largest" if the cell has the largest count, "among" if one of the cells has it; "half" if
+            the cells, neighbors of each other, hold more than half of all; "none apart" if no two cells can
+            be told apart; "hidden" if too many cells may be the largest.
         cells: numbers of the cells that it names.
-        share: hundredths of all that they hold, at least and at most; None where it is not said.
+        share: hundredths of all that the first cell holds, or the half, at least and at most.
     """
 
-    kind: Literal["largest", "half", "none apart", "hidden"]
+    kind: str
     cells: tuple[int, ...] = ()
-    share: tuple[int, int] | None = None
+    share: tuple[int, int] = (0, 100)
 
 
 def singles(release: Release) -> list[str]:
@@ -74,13 +74,10 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     if runs and counts.alone.all() and (run := _run(column.values_size, counts, total, each)):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
-    if len(rivals) == column.size:
-        return Claim(kind="none apart")
-    if len(rivals) > MOST_NAMED:
-        return Claim(kind="hidden")
-    first = rivals[0]
-    share = _share(counts.low[first], counts.high[first], total) if len(rivals) == 1 else None
-    return Claim(kind="largest", cells=tuple(map(int, rivals)), share=share)
+    if len(rivals) > MOST_NAMED or len(rivals) == column.size:
+        return Claim(kind="none apart" if len(rivals) == column.size else "hidden")
+    share = _share(counts.low[rivals[0]], counts.high[rivals[0]], total)
+    return Claim(kind="largest" if len(rivals) == 1 else "among", cells=tuple(map(int, rivals)), share=share)
 
 
 def sentence(release: Release, name: str, level: float) -> str:
@@ -88,20 +85,18 @@ def sentence(release: Release, name: str, level: float) -> str:
     said, column = claim(release, name, level), release.schema.column(name)
     if said is None:
         return ""
-    if said.kind == "none apart":
-        return _("No difference between these counts can be told from noise.")
-    if said.kind == "hidden":
-        return _("The noise hides which of these counts is the largest.")
-    low, high = said.share or (0, 0)
+    labels = [printable(column.labels[cell], at_most=60) for cell in said.cells]
+    bounds: list[float | str] = [""]
     if said.kind == "half" and isinstance(column, IntervalColumn):
-        first, end = (printable(column.bounds[place]) for place in (said.cells[0], said.cells[-1] + 1))
-        words = _("More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.")
-        return words.format(counted=counted(release), low=low, high=high, first=first, end=end)
-    cells = [printable(column.labels[cell], at_most=60) for cell in said.cells]
-    if said.share is None:
-        return _("The largest is one of {cells}; the noise hides which.").format(cells=join(cells))
-    return _("The largest is {cell}: {low} to {high} % of the {counted} counted.").format(
-        cell=cells[0], low=low, high=high, counted=counted(release)
+        bounds = column.bounds[said.cells[0] : said.cells[-1] + 2]
+    low, high = said.share
+    return SENTENCES[said.kind].format(
+        cells=join(labels),
+        low=low,
+        high=high,
+        counted=counted(release),
+        first=printable(bounds[0]),
+        end=printable(bounds[-1]),
     )
 
 
