@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import DpcoreError
+from workbench.server.web import logs
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import RemoteMeasurer
 
@@ -85,6 +86,7 @@ def main(control: socket.socket) -> None:
     """Make a copy for each socket that comes over the control socket; end all of them once that is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    logs.set_up("warning")
     for name in LOADED:
         importlib.import_module(name)
     gc.freeze()  # copies share what is loaded
