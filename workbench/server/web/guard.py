@@ -11,17 +11,21 @@ import hashlib
 import logging
 import re
 import secrets
+from contextlib import nullcontext
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from workbench.server.web import tabs
+from dpcore.errors import DpcoreError
+from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
+from workbench.server.web.limits import body_length
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -69,7 +73,7 @@ class Guard:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = Headers(scope=scope), scope["path"]
-        refusal = self._refusal(headers, path, secret=_secret(headers))
+        refusal = self._refusal(headers, path, secret=_secret(headers)) or self._file_refusal(scope, headers)
         if refusal is not None:
             status, words = refusal
             await PlainTextResponse(words, status)(scope, receive, send)
@@ -86,7 +90,9 @@ class Guard:
             if _is_encrypted(scope, headers):
                 _make_secure(sent)
 
-        await self._app(scope, receive, with_headers(send, add_cookie))
+        upload = _UPLOAD.search(path)
+        with tabs.arriving(upload[1], body_length(scope)) if upload else nullcontext():
+            await self._app(scope, receive, with_headers(send, add_cookie))
 
     def _refusal(self, headers: Headers, path: str, *, secret: str | None) -> tuple[int, str] | None:
         if not self._is_host(headers.get("host")):
@@ -99,14 +105,29 @@ class Guard:
             return 403, "Requests from other sites are refused.\n"
         if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
             return 404, "Not found.\n"
-        if "/_stcore/upload_file/" in path and not self._uploads:
-            return 403, "This is a demo: it takes no files.\n"
-        if (upload := _UPLOAD.search(path)) and not tabs.is_tab_of(upload[1], _visitor(secret)):
-            return 404, "Not found.\n"
-        if upload and tabs.stored_bytes(upload[1]) + _length(headers) > UPLOADS:
-            return 413, "This tab has sent enough; open what it has sent first.\n"
         if (media := _MEDIA.search(path)) and not tabs.is_offered(media[1], _visitor(secret)):
             return 404, "Not found.\n"
+        return None
+
+    def _file_refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+        """Refuse a file before any of it is taken: of whom, for which tab, and how large."""
+        if "/_stcore/upload_file/" not in scope["path"]:
+            return None
+        person, upload = who.person(HTTPConnection(scope)), _UPLOAD.search(scope["path"])
+        if not self._uploads:
+            return 403, "This is a demo: it takes no files.\n"
+        if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
+            return 404, "Not found.\n"
+        if person is None or person.role != "steward":
+            return 403, "Only stewards may send files.\n"
+        if "transfer-encoding" in headers:
+            return 411, "The size of the file is missing.\n"
+        if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
+            return 413, "This tab has sent enough; open what it has sent first.\n"
+        try:
+            holders.check_room(body_length(scope))
+        except DpcoreError as error:
+            return 413, f"{error}\n"
         return None
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -192,11 +213,6 @@ def _secret(headers: Headers) -> str | None:
     except CookieError:
         return None
     return cookie.value if cookie and _SECRET.fullmatch(cookie.value) else None
-
-
-def _length(headers: Headers) -> int:
-    text = headers.get("content-length", "0")
-    return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
 def _visitor(secret: str | None) -> str:

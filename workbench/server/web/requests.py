@@ -7,10 +7,9 @@ import re
 import time
 
 from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ABORTED = 499
-"""The status of a request that its sender did not finish, in the log alone."""
 _log = logging.getLogger("workbench.requests")
 _QUIET = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
 _LONG = re.compile(r"[A-Za-z0-9_=-]{16,}")
@@ -44,8 +43,9 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, counted)
-        except ClientDisconnect:
-            status = ABORTED
+        except ClientDisconnect:  # whoever sent it left, or was too slow
+            refusal = PlainTextResponse("The request was not whole.\n", 408, {"Connection": "close"})
+            await refusal(scope, receive, counted)
         finally:
             level = logging.DEBUG if _QUIET.search(scope["path"]) and status < 400 else logging.INFO
             _log.log(

@@ -10,6 +10,9 @@ import ctypes
 import gc
 import logging
 import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -72,11 +75,31 @@ def hold_made_files() -> None:
     files.execute_deferred = make_and_note
 
 
-def stored_bytes(session_id: str) -> int:
-    """Return how many bytes a tab has sent that no page has read yet."""
+_arriving: Counter[str] = Counter()
+"""Bytes that are on their way to each tab."""
+
+
+@contextmanager
+def arriving(session_id: str, size: int) -> Iterator[None]:
+    """Count a file that a tab is sending as sent."""
+    _arriving[session_id] += size
+    try:
+        yield
+    finally:
+        _arriving[session_id] -= size
+        if not _arriving[session_id]:
+            del _arriving[session_id]
+
+
+def sent_bytes(session_id: str = "") -> int:
+    """Return how many bytes a tab, or every one together, has sent that no page has read yet."""
+    if not runtime.exists():
+        return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
-    files = uploads.file_storage.get(session_id, {})
-    return sum(len(file.data) for file in list(files.values()))
+    sent = {**uploads.file_storage}
+    of_tabs = [sent.get(session_id, {})] if session_id else sent.values()
+    on_its_way = _arriving[session_id] if session_id else _arriving.total()
+    return on_its_way + sum(len(file.data) for files in of_tabs for file in [*files.values()])
 
 
 _log = logging.getLogger("workbench.web")
