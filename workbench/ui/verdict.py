@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import join, percent
 
-ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
+ANSWERS = Words("ui.answers")
 
 
 def verdict(report: AuditReport, columns: list[str]) -> str:
