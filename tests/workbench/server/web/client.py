@@ -208,7 +208,7 @@ class Visitor:
         return "\n".join(map(str, self.received))
 
     def upload(self, content: bytes, name: str = "people.csv", *, settle: bool = True) -> int:
-        """Send a file to the uploader of the last run, on the first page that of tables to share; its status."""
+        """Send a file to the uploader of the last run, or that of tables to share; its status."""
         fields = self.elements("file_uploader")
         widget = next((each for each in fields if each.label.startswith("A table to share")), fields[0]).id
         message = BackMsg()
