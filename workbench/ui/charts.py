@@ -60,7 +60,10 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
 
 
 def drawing(frame: pd.DataFrame) -> Any:
-    """Return a chart base over aggregates. Raises: DisclosureError for what could be rows."""
+    """Return a chart base over aggregates.
+
+    Raises: DisclosureError for what could be rows.
+    """
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
             "a chart takes aggregates of at most {max_marks} marks",

@@ -56,7 +56,10 @@ def download(
 
 
 def release_in(file: UploadedFile) -> Release:
-    """Read the release of a file, once. Raises: ReadError, LimitError."""
+    """Read the release of a file, once.
+
+    Raises: ReadError, LimitError.
+    """
     return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 
@@ -101,7 +104,15 @@ def read(
             cancelled_by(session.unwanted()),
             progress_view.told(title, STAGES, key="stop-reading") as tell,
         ):
-            file = reading.read(data, name, key=key, on_progress=tell, options=options)
+            wait = _("other files go first, place {place} in line")
+            file = reading.read(
+                data,
+                name,
+                key=key,
+                on_progress=tell,
+                on_place=lambda place: tell(wait.format(place=place), 0.0),
+                options=options,
+            )
             del notices[notice]
     finally:
         session.drop_uploads()

@@ -47,7 +47,7 @@ def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
 
 
 class SecurityHeaders:
-    """Middleware that adds them; a route that sets one of them itself keeps its own."""
+    """Middleware that adds them, except where a route sets one of them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

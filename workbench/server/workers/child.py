@@ -36,6 +36,8 @@ LOADED = (
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
 )
 """Modules that take long to import, loaded before the first work."""
+FAR = 10
+"""How many times the seconds of computing that it may take a worker may last, on a busy machine."""
 
 
 def serve(channel: Channel) -> None:
@@ -47,7 +49,9 @@ def serve(channel: Channel) -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         size = pages * resource.getpagesize() + memory
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
+    if seconds:  # both end the process, wherever it is
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    signal.alarm(FAR * seconds)
     os.nice(10)  # pages go first
 
     def on_progress(stage: str, share: float) -> None:
@@ -83,7 +87,7 @@ def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, 
 
 
 def main(control: socket.socket) -> None:
-    """Make a copy for each socket that comes over the control socket; end all of them once that is closed."""
+    """Make a copy for each socket that comes over the control socket, and end all once that is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     logs.set_up("warning")

@@ -18,17 +18,20 @@ from typing import Any, TypeVar
 from dpcore.errors import LimitError
 from dpcore.progress import OnProgress
 from workbench.server.workers.callbacks import check_cancelled
+from workbench.server.workers.child import FAR
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import answer
 from workbench.store.settings import CHECKOUT
 
 POLL_SECONDS = 0.2
+NEARLY = 0.8
+"""The share of its time that a worker was last seen to have taken when the system ended it for that."""
 Answer = TypeVar("Answer")
 _log = logging.getLogger("workbench.work")
 
 
 class WorkEnded(Exception):
-    """Work that did not come to its end: "memory", "time", or "failed" with type and place of its error."""
+    """Work that was cut off, by "memory", "time", or "failed" with type and place of its error."""
 
     def __init__(self, kind: str, where: str = "") -> None:
         super().__init__(where or kind)
@@ -44,7 +47,10 @@ class _Starter:
         self._control: socket.socket | None = None
 
     def connect(self) -> Channel:
-        """Return a channel to a new worker. Raises: OSError where the starter has just ended."""
+        """Return a channel to a new worker.
+
+        Raises: OSError where the starter has just ended.
+        """
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             if self._control is None:
@@ -57,7 +63,10 @@ class _Starter:
         return Channel(Connection(ours.detach()))
 
     def start(self) -> tuple[Channel, int]:
-        """Return a channel to a new worker, and its process id. Raises: OSError."""
+        """Return a channel to a new worker, and its process id.
+
+        Raises: OSError.
+        """
         for _ in range(3):
             try:
                 channel = self.connect()
@@ -103,19 +112,21 @@ def run(
         given: anything that can be pickled; private rows; a measurer, for which the worker gets a stand-in.
         on_progress: where it is given, the function gets a callback as its last argument.
         memory: limit in bytes, beyond what the libraries take; 0 for no limit.
-        seconds: limit of waiting; 0 for no limit.
+        seconds: limit of computing, of which a busy machine may take ten times as long; 0 for no limit.
     Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
         second; the DpcoreError of the work; WorkEnded; what `on_progress` raises.
     """
     channel, worker = _starter.start()
     is_over, kind, started = False, "stopped", time.monotonic()
-    polled = started
+    polled, computed = started, 0.0
     try:
         channel.send((function, given, on_progress is not None, memory, seconds))
         while not is_over:
             has_message = channel.connection.poll(POLL_SECONDS)
             if time.monotonic() > polled + POLL_SECONDS:  # also where the work never falls silent
                 polled = time.monotonic()
+                with contextlib.suppress(OSError):  # it may have ended
+                    computed = time.clock_gettime(~worker << 3 | 2)  # the CPU clock of that process
                 check_cancelled()
             if not has_message:
                 continue
@@ -127,8 +138,9 @@ def run(
             else:
                 is_over, kind = True, message
     except (EOFError, OSError) as error:
-        late = seconds and time.monotonic() - started >= seconds
-        raise WorkEnded("time" if late else "memory") from error
+        is_late = time.monotonic() - started >= FAR * seconds > 0
+        is_long = computed >= NEARLY * seconds > 0
+        raise WorkEnded("time" if is_long else "busy" if is_late else "memory") from error
     finally:
         if not is_over:
             _kill(worker)

@@ -102,7 +102,10 @@ class Page:
     after: str
 
     def html(self, questions: str = "") -> str:
-        """Return the whole page. Args: questions: HTML from `asking.section`."""
+        """Return the whole page.
+
+        Args: questions: HTML from `asking.section`.
+        """
         return f"{self.before}{questions}{self.after}"
 
 

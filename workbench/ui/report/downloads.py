@@ -30,7 +30,10 @@ TYPES = {
 
 
 def files(release: Release, contents: Collection[str]) -> list[str]:
-    """Return the names of the files of a release. Args: contents: what may be given, of `CONTENTS`."""
+    """Return the names of the files of a release.
+
+    Args: contents: what may be given, of `CONTENTS`.
+    """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
         "counts.csv": 0 < cells <= MAX_COUNTS,
