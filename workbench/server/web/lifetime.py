@@ -16,7 +16,7 @@ from typing import Any
 
 import workbench
 from dpcore.errors import DpcoreError
-from workbench.server.web import holders, limits, logs, tabs
+from workbench.server.web import holders, logs, tabs
 from workbench.server.workers import process
 from workbench.store import start
 from workbench.store.settings import read_settings
@@ -86,7 +86,6 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     """Check everything that the pages need, and say in the log, as the pages do, what is wrong."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
-    limits.raise_files()
     tabs.overwrite_freed_memory()
     tabs.hold_made_files()
     _answer_at_once()

@@ -6,7 +6,6 @@ A class of people may share one address. `deploy/nginx.conf` limits the same bef
 from __future__ import annotations
 
 import asyncio
-import resource
 import time
 from collections import Counter
 
@@ -23,13 +22,6 @@ STRANGERS = 1_000
 """Tabs of all who have not signed in, where people sign in."""
 PATIENCE, SLOWEST = 30.0, 20_000
 """Seconds that every body may take, and bytes a second with which a longer one has to come."""
-FILES = 65_536
-
-
-def raise_files() -> None:
-    """Let this process open many files, of which each connection is one; usual are 1,024."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(FILES, most) if most >= 0 else FILES, most))
 
 
 class Limits:
