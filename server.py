@@ -42,7 +42,7 @@ app = st.App(
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
         Middleware(limits.Limits),
-        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics, uploads=not settings.demo),
+        Middleware(guard.Guard),
         Middleware(signing.SignIn),
         Middleware(focus.Focus),
     ],

@@ -77,15 +77,12 @@ def check_there(settings: Settings) -> None:
     Raises: LedgerError.
     """
     url = sa.make_url(settings.database_url)
-    is_there = url.get_backend_name() != "sqlite" or Path(str(url.database)).exists()
-    if is_there:
+    if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
         with explained(), sa.create_engine(url).connect() as connection:
-            is_there = sa.inspect(connection).has_table(about.name)
-    if not is_there:
-        raise LedgerError(
-            "there is no ledger where the settings say",
-            remedy="run this as the server runs, with its DATABASE_URL or WORKBENCH_DATA_DIR",
-        )
+            if sa.inspect(connection).has_table(about.name):
+                return
+    remedy = "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as its user"
+    raise LedgerError("there is no ledger where the settings say", remedy=remedy)
 
 
 def restore(settings: Settings, source: Path, key_source: Path | None = None) -> list[str]:

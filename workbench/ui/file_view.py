@@ -105,14 +105,8 @@ def read(
             progress_view.told(title, STAGES, key="stop-reading") as tell,
         ):
             wait = _("other files go first, place {place} in line")
-            file = reading.read(
-                data,
-                name,
-                key=key,
-                on_progress=tell,
-                on_place=lambda place: tell(wait.format(place=place), 0.0),
-                options=options,
-            )
+            on_place = lambda place: tell(wait.format(place=place), 0.0)  # noqa: E731
+            file = reading.read(data, name, key=key, on_progress=tell, on_place=on_place, options=options)
             del notices[notice]
     finally:
         session.drop_uploads()

@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
@@ -26,6 +27,7 @@ from dpcore.errors import DpcoreError
 from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
 from workbench.server.web.limits import body_length
+from workbench.store.settings import read_settings
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -38,7 +40,7 @@ _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """Addresses of one session's downloads; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
-_CLOSED = ("/_stcore/metrics", "/_stcore/agent")
+_METRICS, _AGENT = "/_stcore/metrics", "/_stcore/agent"
 _WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
 _OPERATIONS = {"deferred_file", "dataframe_chunk"}
@@ -47,21 +49,11 @@ _log = logging.getLogger("workbench.web")
 
 
 class Guard:
-    """Middleware around the whole server.
+    """Middleware around the whole server, as its settings say."""
 
-    Args:
-        hosts: names by which this server may be asked for, without ports; "*" for any.
-        metrics: whether Streamlit's metrics address is open.
-        uploads: whether files are taken.
-    """
-
-    def __init__(
-        self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False, uploads: bool = True
-    ) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._uploads = uploads
-        self._hosts = hosts
-        self._closed = _CLOSED[1:] if metrics else _CLOSED
+        self._settings = read_settings()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         guarded = {"http": self._http, "websocket": self._websocket}
@@ -76,6 +68,7 @@ class Guard:
         leaves = path.endswith(_SIGN_OUT)
         if leaves:  # in every tab of this browser
             tabs.sign_out(_visitor(_secret(headers)))
+            await run_in_threadpool(who.sign_out, HTTPConnection(scope))
         needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
 
         def add_cookie(sent: MutableHeaders) -> None:
@@ -99,7 +92,8 @@ class Guard:
             )
         if origin is not None and not _is_same(origin, host):
             return _refused("Requests from other sites are refused.")
-        if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
+        closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
+        if any(path.endswith(each) or f"{each}/" in path for each in closed):
             return _refused("Not found.", 404)
         if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
             return _refused("Not found.", 404)
@@ -110,7 +104,7 @@ class Guard:
         if "/_stcore/upload_file/" not in scope["path"]:
             return None
         person, upload = who.person(HTTPConnection(scope)), _UPLOAD.search(scope["path"])
-        if not self._uploads:
+        if self._settings.demo:
             return _refused("This is a demo: it takes no files.")
         if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
             return _refused("Not found.", 404)
@@ -148,7 +142,8 @@ class Guard:
 
     def _is_host(self, host: str | None) -> bool:
         name = urlsplit(f"//{host}").hostname if host else None
-        return name is not None and ("*" in self._hosts or name.rstrip(".") in self._hosts)
+        hosts = self._settings.hosts
+        return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
 
 
 _WHOLE = "whole page"

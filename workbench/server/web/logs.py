@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 LINES = 600
-"""Lines a minute of each logger and level; the others are counted."""
+"""Lines a minute of each logger and level."""
 _SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _PLAIN = re.compile(r"[A-Za-z ,']{0,100}")
 _log = logging.getLogger("workbench.program")
@@ -35,24 +35,21 @@ class _Careful(logging.Formatter):
 
 
 class _Limited(logging.StreamHandler[Any]):
-    """Handler of a log that no flood fills: the next minute says how many lines were left out."""
+    """Handler of a log that no flood fills."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
-        self._minute = 0
-        self._counts: Counter[tuple[str, int]] = Counter()
+        self._minute, self._counts = 0, Counter[tuple[str, int]]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        minute = int(record.created // 60)
+        minute, kind = int(record.created // 60), (record.name, record.levelno)
         if minute != self._minute:
-            flooded = {key: count - LINES for key, count in self._counts.items() if count > LINES}
-            self._minute = minute
-            self._counts.clear()
-            for (name, _level), count in flooded.items():
-                _log.warning("%d lines of %s were left out", count, name)
-        self._counts[record.name, record.levelno] += 1
-        if self._counts[record.name, record.levelno] <= LINES:
+            self._minute, self._counts = minute, Counter()
+        self._counts[kind] += 1
+        if self._counts[kind] <= LINES:
             super().emit(record)
+        elif self._counts[kind] == LINES + 1:
+            _log.warning("too many lines of %s: no more of them in this minute", record.name)
 
 
 def set_up(level: str) -> None:
