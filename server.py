@@ -42,7 +42,7 @@ app = st.App(
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
         Middleware(limits.Limits),
-        Middleware(guard.Guard),
+        Middleware(guard.Guard, settings=settings),
         Middleware(signing.SignIn),
         Middleware(focus.Focus),
     ],

@@ -125,7 +125,10 @@ def restore(settings: Settings, source: Path, key_source: Path | None = None) ->
 
 def check(settings: Settings) -> list[str]:
     """Walk every chain; the data sets that are not in order."""
-    ledger = SqlLedger(Store(settings))
+    store = Store(settings)
+    with store.reading() as connection:
+        print(counts(connection))
+    ledger = SqlLedger(store)
     broken = []
     for dataset in ledger.datasets():
         try:
@@ -198,9 +201,6 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{rekey(settings, Path(given.folder) if given.folder else None)} accounts sealed again")
         else:
             accept(settings)
-        if given.task in ("restore", "check"):
-            with Store(settings).reading() as connection:
-                print(counts(connection))
     except DpcoreError as error:
         print(error, file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@ import hashlib
 import logging
 import re
 import secrets
-from contextlib import nullcontext
+from collections import Counter
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -27,7 +27,7 @@ from dpcore.errors import DpcoreError
 from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
 from workbench.server.web.limits import body_length
-from workbench.store.settings import read_settings
+from workbench.store.settings import Settings
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -51,9 +51,8 @@ _log = logging.getLogger("workbench.web")
 class Guard:
     """Middleware around the whole server, as its settings say."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._settings = read_settings()
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+        self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         guarded = {"http": self._http, "websocket": self._websocket}
@@ -79,8 +78,12 @@ class Guard:
                 _make_secure(sent)
 
         upload = _UPLOAD.search(path)
-        with tabs.arriving(upload[1], body_length(scope)) if upload else nullcontext():
+        file = Counter({upload[1]: body_length(scope)} if upload else {})
+        tabs.arriving.update(file)
+        try:
             await self._app(scope, receive, with_headers(send, add_cookie))
+        finally:
+            tabs.arriving -= file
 
     def _refusal(self, headers: Headers, path: str) -> Response | None:
         host, origin, media = headers.get("host"), headers.get("origin"), _MEDIA.search(path)
@@ -128,7 +131,7 @@ class Guard:
         elif headers.get("origin") is None or secret is None:
             refusal = _refused("The cookie of this server, or the Origin, is missing.")
         if refusal is not None:
-            _log.warning("websocket refused: %s", refusal.body.decode().strip())
+            _log.warning("websocket refused: %s", bytes(refusal.body).decode().strip())
             await refusal(scope, receive, send)
             return
         ours = (VISITOR.encode(), tabs.LOST.encode())

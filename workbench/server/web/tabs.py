@@ -11,8 +11,6 @@ import gc
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -75,20 +73,8 @@ def hold_made_files() -> None:
     files.execute_deferred = make_and_note
 
 
-_arriving: Counter[str] = Counter()
+arriving: Counter[str] = Counter()
 """Bytes that are on their way to each tab."""
-
-
-@contextmanager
-def arriving(session_id: str, size: int) -> Iterator[None]:
-    """Count a file that a tab is sending as sent."""
-    _arriving[session_id] += size
-    try:
-        yield
-    finally:
-        _arriving[session_id] -= size
-        if not _arriving[session_id]:
-            del _arriving[session_id]
 
 
 def sent_bytes(session_id: str = "") -> int:
@@ -96,10 +82,9 @@ def sent_bytes(session_id: str = "") -> int:
     if not runtime.exists():
         return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
-    sent = {**uploads.file_storage}
-    of_tabs = [sent.get(session_id, {})] if session_id else sent.values()
-    on_its_way = _arriving[session_id] if session_id else _arriving.total()
-    return on_its_way + sum(len(file.data) for files in of_tabs for file in [*files.values()])
+    of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving}
+    files = [file for tab in of_tabs for file in [*uploads.file_storage.get(tab, {}).values()]]
+    return sum(arriving[tab] for tab in of_tabs) + sum(len(file.data) for file in files)
 
 
 _log = logging.getLogger("workbench.web")

@@ -24,17 +24,7 @@ from workbench.server.web import logs
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import RemoteMeasurer
 
-LOADED = (
-    *(
-        "workbench.server.workers.reading",
-        "workbench.server.workers.drawing",
-        "dpcore.curator",
-        "dpcore.evaluation.attacks",
-    ),
-    *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
-    *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
-    *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
-)
+LOADED = Path(__file__).with_name("loaded.txt").read_text(encoding="utf-8").split()
 """Modules that take long to import, loaded before the first work."""
 FAR = 10
 """How many times the seconds of computing that it may take a worker may last, on a busy machine."""

@@ -24,8 +24,6 @@ from workbench.server.workers.remote_measurer import answer
 from workbench.store.settings import CHECKOUT
 
 POLL_SECONDS = 0.2
-NEARLY = 0.8
-"""The share of its time that a worker was last seen to have taken when the system ended it for that."""
 Answer = TypeVar("Answer")
 _log = logging.getLogger("workbench.work")
 
@@ -139,7 +137,7 @@ def run(
                 is_over, kind = True, message
     except (EOFError, OSError) as error:
         is_late = time.monotonic() - started >= FAR * seconds > 0
-        is_long = computed >= NEARLY * seconds > 0
+        is_long = computed >= 0.8 * seconds > 0  # it was last seen shortly before its end
         raise WorkEnded("time" if is_long else "busy" if is_late else "memory") from error
     finally:
         if not is_over:
