@@ -61,3 +61,14 @@ failed = "failed, charge stays"
     assert found == [("rho", ["ui.units"]), ("failed, charge stays", ["records.states"])]
     words = extract_from_file("workbench.locale.messages:extract_words", ROOT / "workbench/locale/words.toml")
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
+
+
+def test_messages_of_templates_are_found() -> None:
+    """Pages behind links would stay English in every language."""
+    templates = {
+        "share/static/answer.html": "Send this",
+        "workbench/ui/report/page.html": "How to read it",
+        "workbench/ui/report/explore.html": "too few to tell",
+    }
+    for name, message in templates.items():
+        assert message in {each[1] for each in extract_from_file("jinja2", ROOT / name)}

@@ -208,9 +208,9 @@ class Visitor:
         return "\n".join(map(str, self.received))
 
     def upload(self, content: bytes, name: str = "people.csv", *, settle: bool = True) -> int:
-        """Send a file to the uploader of the last run, or that of tables to share; its status."""
-        fields = self.elements("file_uploader")
-        widget = next((each for each in fields if each.label.startswith("A table to share")), fields[0]).id
+        """Send a table to share, and tell the page; the status of the upload."""
+        uploaders = {each.label: each.id for each in self.elements("file_uploader")}
+        widget = uploaders["A table to share"]
         message = BackMsg()
         message.file_urls_request.request_id = "r"
         message.file_urls_request.session_id = self.session
