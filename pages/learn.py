@@ -9,7 +9,7 @@ from workbench.ui.files import file_name
 from workbench.ui.language import _
 
 session.session()  # by way of app.py, as every page
-st.title(_("What privacy loss means, in nine pictures"))
+st.title(_("What privacy loss means, in ten pictures"))
 st.write(
     _(
         "Every figure is computed from formulas or from an invented census, and each lesson ends with a "

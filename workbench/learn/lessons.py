@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpcore.synthesis.gaussian.feature_groups import FARTHEST
 from workbench.learn import figures
 from workbench.ui.language import _
 from workbench.ui.report.document import Document, page
@@ -129,9 +130,15 @@ def local(p: float, epsilon: float, categories: int) -> Shown:
     )
 
 
+def classes(epsilon: float) -> Shown:
+    """Show noisy laws class by class, and how features are joined."""
+    shares, joined, moments = figures.by_class(epsilon)
+    return Shown(frames=(shares, joined), fields={"cut": number(FARTHEST)}, table=moments.rename(columns=_))
+
+
 RESULTS: dict[str, Callable[..., Shown]] = {
     each.__name__: each
-    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local)
+    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local, classes)
 }
 
 
@@ -157,5 +164,5 @@ def printed() -> bytes:
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
         said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
         boxes.append((_(lesson["title"]), tuple(said)))
-    title = _("What privacy loss means, in nine pictures")
+    title = _("What privacy loss means, in ten pictures")
     return page(Document(title=title, boxes=tuple(boxes))).html().encode()
