@@ -172,16 +172,15 @@ def _census() -> tuple[pd.DataFrame, Schema]:
     return frame, Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
 
 
-def _curator() -> Curator:
-    """Open the invented census with a separate ledger."""
-    frame, schema = _census()
+def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
+    """Open an invented table with a separate ledger."""
     return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
 
 
 @functools.cache
 def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
-    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
     errors = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
     lines = []
@@ -201,7 +200,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
     The error of a cell is in percent of the rows of a mean one.
     """
-    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
@@ -220,7 +219,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 @functools.cache
 def ways_of_rows(epsilon: float) -> pd.DataFrame:
     """Return the mean error in percent of a count of ages 20 to 64, from ten drawn tables of each length."""
-    release = _curator().run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
+    release = _curator(*_census()).run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
     for name, rows in ((N_("5 rows"), 5), (N_("10,000 rows"), 10_000), (N_("as many as counted"), None)):
@@ -249,8 +248,9 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
     """
     frame = _patients()[[*SHARED, "diagnosis"]]
     schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
-    curator = Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
-    release = curator.run(Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon)))
+    release = _curator(frame, schema).run(
+        Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon))
+    )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
     known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
     for name, table in (
@@ -301,13 +301,11 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
     columns = (*features, Categorical("label", categories=(-1, 1)))
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
-    curator = Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
     recipe = Gaussian.of(schema, label="label", groups=None)
-    release = curator.run(recipe, loss=PureDP(epsilon=repr(epsilon)))
+    release = _curator(frame, schema).run(recipe, loss=PureDP(epsilon=repr(epsilon)))
     model, drawn = release.model, release.sample(5_000, seed=0)
     assert isinstance(model, GaussianModel)
-    edges = np.linspace(-1, 1, 41)
-    shares, lines = [], []
+    edges, shares, lines = np.linspace(-1, 1, 41), [], []
     for code, sign in enumerate((-1, 1)):
         center, law = model.moments.centers[code], model.moments.covariances[code]
         rows = [table.loc[table["label"].astype(int) == sign, ["a", "b"]] for table in (frame, drawn)]

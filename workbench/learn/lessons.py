@@ -17,10 +17,10 @@ from workbench.ui.language import _
 from workbench.ui.report.document import Document, page
 from workbench.ui.wording import hundredths, number, odds, percent
 
-LESSONS: dict[str, dict[str, Any]] = {
-    each["key"]: each
-    for each in tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))["lesson"]
-}
+_DATA = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
+LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}
+WALK: list[dict[str, str]] = _DATA["walk"]
+"""How one company shares its customers, and another asks about them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,5 +164,4 @@ def printed() -> bytes:
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
         said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
         boxes.append((_(lesson["title"]), tuple(said)))
-    title = _("What privacy loss means, in ten pictures")
-    return page(Document(title=title, boxes=tuple(boxes))).html().encode()
+    return page(Document(title=_("All lessons"), boxes=tuple(boxes))).html().encode()
