@@ -209,7 +209,7 @@ FAULTS = (
         file="share/static/answer.js",
         old="      return Array.from(bytes);",
         new="      return Array.from(bytes, () => Math.floor(Math.random() * 256));",
-        test="tests/e2e/test_answer.py::test_the_page_draws_from_the_browser_s_crypto_alone",
+        test="tests/share/test_answers.py::test_scripts_of_answers_know_no_other_source_of_chance",
     ),
     Fault(
         breaks="one row more of each person counts, in Spark",
