@@ -6,11 +6,14 @@ person leaves.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import functools
+import html
 import io
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +29,9 @@ from dpcore.synthesis import SomeColumns, consistency
 from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import call
+from tests.tiers import but_first
 from tests.truth.anonymized import Truth
-from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
+from tests.truth.figures import Figure, MarkedTab, Marking, agrees, check, figures, of_html, of_text
 from tests.truth.groups import cells, text
 from tests.truth.released import Told, array, cells_of, width
 from tests.truth.reports import in_this_process
@@ -37,7 +41,7 @@ from workbench import session
 from workbench.records.link_form import LinksState
 from workbench.store.shares import SharedPage
 from workbench.store.surveys import links_work
-from workbench.ui.report import asking, downloads, of_release, of_table
+from workbench.ui.report import asking, downloads, explore, of_release, of_table
 from workbench.ui.report.document import page
 
 COUNT = "{column}: each count is within {half} rows of the truth in 95 of 100 cases|"
@@ -53,6 +57,11 @@ MADE = (
 )
 SURE = "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure"
 ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
+INVENTED = (
+    "Drawn rows are invented, none of them is a person. {drawn} rows were drawn from the noisy counts; each "
+    "stands for {share} of about {total} {counted}.|"
+)
+SENTENCES = re.compile(r'data-\w+="([^"]*)"|<p>(.*?)</p>')
 UNITS = (
     "Protected: whether one person is in the table at all ({unit}).|unit",
     "Protects against learning whether one person is in the table: {unit}.|unit",
@@ -284,6 +293,50 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
     monkeypatch.setattr(Release, "answer", wrong)
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
+
+
+def sentences(part: str, marking: Marking) -> list[Figure]:
+    """Figures of the sentences of the interactive page, those that its script writes too."""
+    texts = [html.unescape(text) for pair in SENTENCES.findall(part) for text in pair]
+    return [each for text in texts for each in of_text(text, marking, "")]
+
+
+def explored_facts(told: Told) -> dict[str, Callable[[Any], Any]]:
+    """What is true of the sentences of the interactive page."""
+    drawn = min(20_000, round(told.total))
+    return {
+        INVENTED + "drawn": lambda _: drawn,
+        INVENTED + "share": lambda _: told.total / drawn,
+        INVENTED + "total": lambda _: told.total,
+        "All {total} {counted}|total": lambda _: told.total,
+        "About {rows} of {total} {counted}|total": lambda _: told.total,
+    }
+
+
+@pytest.mark.parametrize("name", but_first(2, [name for name in CASES if name not in ("odd cells", "twins")]))
+def test_the_interactive_page_is_of_the_release(marking, name: str) -> None:
+    """A reader would filter other counts than the page shows, or scale drawn rows to another number."""
+    release, told = released(name)
+    facts, part = explored_facts(told), explore.section(release)
+    assert check(sentences(part, marking), facts, set(), None) == set(facts)
+    content = json.loads(re.findall(r'id="explore-content">(.*?)</script>', part, re.S)[0])
+    assert content["scale"] == pytest.approx(told.total / content["drawn"])
+    assert [each["name"] for each in content["columns"]] == told.columns[:24]
+    for column in content["columns"]:
+        sides = told.of((column["name"],), column["width"])
+        for end, values in zip(("values", "low", "high"), sides, strict=True):
+            assert np.allclose(column[end], values, atol=0.51), (column["name"], end)
+        codes = np.frombuffer(base64.b64decode(column["codes"]), np.uint8)
+        assert len(codes) == content["drawn"]
+        assert codes.max() < len(column["labels"]) == -(-column["cells"] // column["width"])
+
+
+def test_a_wrong_base_of_drawn_rows_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would not see rows scaled to all rows of the file."""
+    release, told = released("visits")
+    monkeypatch.setattr(Release, "answer", rows_of_the_file)
+    with pytest.raises(AssertionError, match="not true"):
+        check(sentences(explore.section(release), marking), explored_facts(told), set(), None)
 
 
 DIFFERENCES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
