@@ -1,4 +1,4 @@
-"""Public tables of any size as a folder of Parquet files: complete under its name, or not there at all.
+"""Public tables of any size as a folder of Parquet files, complete under its name, or not there at all.
 
 Until it is complete it has a name of its own beside its place, and a lock that ends with the process. What
 others have left without a lock is removed whenever a folder is begun beside it.
@@ -44,7 +44,7 @@ def write_folder(
     *,
     unfinished: Path | None = None,
 ) -> int:
-    """Write the tables, one file for each, and give the folder its name once all are written; how many rows.
+    """Write the tables, one file for each, give the folder its name, and return the number of rows.
 
     Free post-processing.
 
@@ -144,7 +144,7 @@ class _Mixer:
                 writer.write_table(table.slice(begin, end - begin))
 
     def finish(self, metadata: Mapping[str, str] | None) -> int:
-        """Shuffle each file into one of Parquet; how many rows there are."""
+        """Shuffle each file into one of Parquet, and return the number of rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -192,17 +192,17 @@ def discard(unfinished: Path) -> None:
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """Make a folder that gets its name once all is in it and on the disk; else it is removed."""
+    """Make a folder that gets its name once all is in it and on the disk, else it is removed."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        with _writable(), ExitStack() as held:
+        with _writable(), ExitStack() as stack:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
-            held.callback(discard, unfinished)  # once it has its name, there is nothing
+            stack.callback(discard, unfinished)  # once it has its name, there is nothing
             with suppress(OSError):  # where there are no locks, nobody removes what is left either
-                _lock(unfinished, held)
+                _lock(unfinished, stack)
             yield unfinished
             for each in (*unfinished.iterdir(), unfinished):
                 _sync(each)
@@ -231,19 +231,19 @@ def _remove_left(parent: Path) -> None:
     for each in parent.iterdir():
         if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", each.name):
             continue
-        with suppress(OSError), ExitStack() as held:
+        with suppress(OSError), ExitStack() as stack:
             if time.time() - each.stat().st_mtime > _SETTLED:
-                _lock(each, held)
+                _lock(each, stack)
                 discard(each)
 
 
-def _lock(folder: Path, held: ExitStack) -> None:
+def _lock(folder: Path, stack: ExitStack) -> None:
     """Hold a folder.
 
     Raises: OSError where another one does, or where the disk knows no locks.
     """
     handle = os.open(folder, os.O_RDONLY)
-    held.callback(os.close, handle)
+    stack.callback(os.close, handle)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

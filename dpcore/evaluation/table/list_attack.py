@@ -59,18 +59,21 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
         block = slice(first, first + _AT_ONCE)
         agree = np.logical_and.reduce([fit[own[block]] for fit, own in zip(fits, leaves, strict=True)])
         met[block] = agree @ sizes
-    found = met[met > 0]
+    matches = met[met > 0]
     return Linkage(
         people=len(people),
-        matched=len(found),
-        unique=int((found == 1).sum()),
-        smallest=int(found.min()) if len(found) else 0,
-        expected=float((1 / found).sum()),
+        matched=len(matches),
+        unique=int((matches == 1).sum()),
+        smallest=int(matches.min()) if len(matches) else 0,
+        expected=float((1 / matches).sum()),
     )
 
 
 def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Mark the labels that may stand for a leaf, (leaves + 1, groups); last for a value without a path."""
+    """Mark the labels that may stand for a leaf, (leaves + 1, groups).
+
+    The last row is for a value without a path.
+    """
     own = [np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)]
     shown = np.array(labels, dtype=object)
     of_leaves = np.logical_or.reduce([level[:, None] == shown[None, :] for level in own])

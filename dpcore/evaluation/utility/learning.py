@@ -109,7 +109,7 @@ def learn(
     if not columns:
         raise ParameterError("there is no column to learn from", remedy="release more columns")
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
-    found: dict[tuple[str, str, int, str], list[float]] = {}
+    values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(_SEED + number)
         parts = {
@@ -120,7 +120,7 @@ def learn(
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
             for key, value in _scores(task, parts, groups, rng):
-                found.setdefault((task, *key), []).append(value)
+                values_of.setdefault((task, *key), []).append(value)
     return tuple(
         Score(
             task=task,
@@ -131,7 +131,7 @@ def learn(
             spread=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
             runs=len(values),
         )
-        for (task, measure, scenario, of), values in found.items()
+        for (task, measure, scenario, of), values in values_of.items()
     )
 
 
@@ -143,7 +143,7 @@ def applies(task: str, column: Column) -> bool:
 
 
 def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Sort columns, the likeliest to be predicted first: by name, then by few values, the last one first."""
+    """Sort columns by how likely they are predicted, by name, then by few values, the last one first."""
 
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
@@ -302,7 +302,10 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 def _cluster_scores(
     original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
 ) -> Found:
-    """Compare the clusters of one table with those of the other on the same rows; no row is aligned."""
+    """Compare the clusters of one table with those of the other on the same rows.
+
+    No row is aligned.
+    """
     own, other, again = (clusters(part.features, groups) for part in (original, release, test))
     of_nothing = clusters(release.shuffled(rng).features, groups)
     of_nothing_either = clusters(original.shuffled(rng).features, groups)

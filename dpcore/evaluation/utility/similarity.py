@@ -88,7 +88,7 @@ class SimilarityReport:
     scores: tuple[Scored, ...]
 
     def score(self, measure: measures.Measure) -> Scored | None:
-        """Return the score of one measure; None where it does not apply."""
+        """Return the score of one measure, None where it does not apply."""
         return next((each for each in self.scores if each.measure == measure), None)
 
 
@@ -98,7 +98,9 @@ def similarity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> SimilarityReport:
-    """Compare the columns that both tables have. Reads the original: internal.
+    """Compare the columns that both tables have.
+
+    Internal, as it reads the original.
 
     Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
     cell.
@@ -183,7 +185,7 @@ class Similarity(RowsEvaluation[SimilarityReport]):
 def _columns(
     original: pd.DataFrame, release: pd.DataFrame, schema: Schema, cells: Cells
 ) -> tuple[ColumnSimilarity, ...]:
-    found = []
+    columns = []
     for place, name in enumerate(cells.names):
         column = schema.column(name)
         counts = {
@@ -198,7 +200,7 @@ def _columns(
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
             numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
         few = (counts["original"] > 0) & (counts["original"] / len(original) < RARE)
-        found.append(
+        columns.append(
             ColumnSimilarity(
                 column=name,
                 distance=total_variation(counts["original"], counts["release"]),
@@ -208,7 +210,7 @@ def _columns(
                 **numbers,  # type: ignore[arg-type]
             )
         )
-    return tuple(sorted(found, key=lambda each: each.distance, reverse=True))
+    return tuple(sorted(columns, key=lambda each: each.distance, reverse=True))
 
 
 def _number_figures(
@@ -330,12 +332,15 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
 
 
 def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Mark the rows that have one of the values; of a range its ends are enough, and quicker."""
+    """Mark the rows that have one of the values.
+
+    Of a range its ends are enough, and quicker.
+    """
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return (codes >= int(places[0])) & (codes <= int(places[-1]))
-    found: npt.NDArray[np.bool_] = values[codes]
-    return found
+    fits: npt.NDArray[np.bool_] = values[codes]
+    return fits
 
 
 def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import ctypes
 import gc
 import logging
 import threading
+from collections import Counter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,17 +24,17 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
     """Return whether a live session belongs to this browser."""
     if not visitor or not runtime.exists():
         return False
-    found = runtime.get_instance()._session_mgr.get_session_info(session_id)
-    return found is not None and found.session._user_info.get("visitor") == visitor
+    info = runtime.get_instance()._session_mgr.get_session_info(session_id)
+    return info is not None and info.session._user_info.get("visitor") == visitor
 
 
 def sign_out(visitor: str) -> None:
     """Sign out in every tab of this browser."""
     if not visitor or not runtime.exists():
         return
-    for found in runtime.get_instance()._session_mgr.list_sessions():
-        if found.session._user_info.get("visitor") == visitor:
-            found.session.clear_user_info()
+    for info in runtime.get_instance()._session_mgr.list_sessions():
+        if info.session._user_info.get("visitor") == visitor:
+            info.session.clear_user_info()
 
 
 def is_gone(session_id: str) -> bool:
@@ -72,11 +73,18 @@ def hold_made_files() -> None:
     files.execute_deferred = make_and_note
 
 
-def stored_bytes(session_id: str) -> int:
-    """Return how many bytes a tab has sent that no page has read yet."""
+arriving: Counter[str] = Counter()
+"""Bytes that are on their way to each tab."""
+
+
+def sent_bytes(session_id: str = "") -> int:
+    """Return how many bytes a tab, or every one together, has sent that no page has read yet."""
+    if not runtime.exists():
+        return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
-    files = uploads.file_storage.get(session_id, {})
-    return sum(len(file.data) for file in list(files.values()))
+    of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving}
+    files = [file for tab in of_tabs for file in [*uploads.file_storage.get(tab, {}).values()]]
+    return sum(arriving[tab] for tab in of_tabs) + sum(len(file.data) for file in files)
 
 
 _log = logging.getLogger("workbench.web")
@@ -134,13 +142,13 @@ def overwrite_freed_memory() -> None:
 def start_anew(session_id: str, key: str, value: Any) -> None:
     """Take away what an idle tab holds, but for one value in its state, as if its browser had just come."""
     running = runtime.get_instance()
-    found = running._session_mgr.get_session_info(session_id)
-    if found is not None and found.session._scriptrunner is None:
+    info = running._session_mgr.get_session_info(session_id)
+    if info is not None and info.session._scriptrunner is None:
         running.media_file_mgr.clear_session_refs(session_id)
         running.media_file_mgr.remove_orphaned_files()
         running.dataframe_source_mgr.clear_all_for_session(session_id)
-        _empty(found.session)
-        found.session._session_state._new_session_state[key] = value
+        _empty(info.session)
+        info.session._session_state._new_session_state[key] = value
 
 
 _SHORT, _LONG = 40_000, 4_000
