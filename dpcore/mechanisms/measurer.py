@@ -39,6 +39,8 @@ from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
+BLOCK = 4_096
+"""Cells that get noise between two calls of `on_draw`, in about a tenth of a second."""
 FARTHEST = 2.0**51
 """Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
 Groups = npt.NDArray[np.int64]
@@ -77,7 +79,10 @@ class Measurer:
         rows: rows a person may have. Public.
         part: (column, category) when only one part of the table is read.
         events: what was paid for so far, in order.
+        on_draw: called before each `BLOCK` of cells of a table gets noise; what it raises ends the run.
     """
+
+    on_draw: Callable[[], object] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -129,6 +134,11 @@ class Measurer:
         for name, group in groups.items():
             coarse._groups[name] = group[self._groups[name]] if name in self._groups else group
         return coarse
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the loss was spent whole, on noise that is drawn by now."""
+        return not self._purse.loss
 
     @property
     def noise(self) -> Noise:
@@ -363,7 +373,11 @@ class Measurer:
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
-        return draw(values, noise_scale=scale)
+        flat, drawn = values.ravel(), np.zeros(values.size, dtype=np.int64)
+        for start in range(0, values.size, BLOCK):
+            self.on_draw()
+            drawn[start : start + BLOCK] = draw(flat[start : start + BLOCK], noise_scale=scale)
+        return drawn.reshape(values.shape)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
         """Return the cliques, and refuse estimates of another shape, where a row would count often."""

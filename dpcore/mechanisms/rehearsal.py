@@ -53,5 +53,10 @@ class Rehearsal(Measurer):
             else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
         )
 
+    @property
+    def is_spent(self) -> bool:
+        """False: nothing is spent, and no noise drawn."""
+        return False
+
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         return values

@@ -128,15 +128,18 @@ def _progress() -> None:
             min(1.0, running.share),
             text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
         )
+    stopping = running.stopped.is_set()
     st.caption(
-        _("The charge is on file. You may leave this page: the release will be in the list below.")
+        _("Stopping. If all noise is drawn by now, the release is finished and kept: it is paid for.")
+        if stopping
+        else _("The charge is on file. You may leave this page: the release will be in the list below.")
         if running.charged
         else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop it"),
         on_click=runs.stop,
-        disabled=running.stopped.is_set(),
+        disabled=stopping,
         key="stop",
     )
 

@@ -111,7 +111,8 @@ def run(
         memory: limit in bytes, beyond what the libraries take; 0 for no limit.
         seconds: limit of waiting; 0 for no limit.
     Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
-        second; the DpcoreError of the work; WorkEnded; what `on_progress` raises.
+        second until all noise that was paid for is drawn; the DpcoreError of the work; WorkEnded; what
+        `on_progress` raises.
     """
     channel, worker = _starter.start()
     is_over, kind, started = False, "stopped", time.monotonic()
@@ -122,7 +123,8 @@ def run(
             has_message = channel.connection.poll(POLL_SECONDS)
             if time.monotonic() > polled + POLL_SECONDS:  # also where the work never falls silent
                 polled = time.monotonic()
-                check_cancelled()
+                if not any(each.is_spent for each in channel.measurers):  # what was paid for is finished
+                    check_cancelled()
             if not has_message:
                 continue
             message, content = channel.receive()
