@@ -95,7 +95,9 @@ st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(
-        _("Export the ledger (JSON)"), lines.export(data_set), file_name(data_set.name, "ledger", "json")
+        _("Export the ledger (JSON)"),
+        lines.export(data_set),
+        file_name(data_set.public_name, "ledger", "json"),
     )
 people_view.show(data_set.id)
 if verify:

@@ -195,10 +195,11 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 def export(data_set: DataSet) -> str:
     """Write all lines as JSON, without declared facts of columns, which may be taken from the rows."""
+    name = data_set.public_name
     return json.dumps(
         {
             "account": data_set.account.to_dict(),
-            "lines": [dataclasses.asdict(without_facts(line)) for line in data_set.lines()],
+            "lines": [dataclasses.asdict(without_facts(line, name)) for line in data_set.lines()],
         },
         indent=1,
     )
