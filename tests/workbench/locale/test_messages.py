@@ -35,7 +35,14 @@ def test_babel_reads_the_whole_house() -> None:
         for path in (ROOT / folder).rglob("*.py")
         for message in extract_from_file("workbench.locale.messages:extract", path)
     }
+    messages |= {
+        message[1]
+        for path in (ROOT / "workbench").rglob("*.toml")
+        for message in extract_from_file("workbench.locale.messages:extract_words", path)
+    }
     assert len(messages) > 500
+    assert {"1 · What noise does", "as it is", "Ask without trust", "Every row is kept:"} <= messages
+    assert not {"noise", "33617", "lines"} & messages
     assert "the table has no rows" in messages
     assert "Open the data set" in messages
 
@@ -54,3 +61,14 @@ failed = "failed, charge stays"
     assert found == [("rho", ["ui.units"]), ("failed, charge stays", ["records.states"])]
     words = extract_from_file("workbench.locale.messages:extract_words", ROOT / "workbench/locale/words.toml")
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
+
+
+def test_messages_of_templates_are_found() -> None:
+    """Pages behind links would stay English in every language."""
+    templates = {
+        "share/static/answer.html": "Send this",
+        "workbench/ui/report/page.html": "How to read it",
+        "workbench/ui/report/explore.html": "too few to tell",
+    }
+    for name, message in templates.items():
+        assert message in {each[1] for each in extract_from_file("jinja2", ROOT / name)}
