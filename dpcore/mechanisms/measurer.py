@@ -20,7 +20,7 @@ from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, unheeded
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     at_least,
@@ -39,13 +39,13 @@ from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
-BLOCK = 4_096
-"""Cells that get noise between two calls of `on_draw`, in about a tenth of a second."""
 FARTHEST = 2.0**51
 """Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
 Groups = npt.NDArray[np.int64]
 Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
+SumsOf = Callable[[Clique, Sequence[Entry]], Integers]
+"""Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID rows."""
 
 
 class CountSource(Protocol):
@@ -54,12 +54,6 @@ class CountSource(Protocol):
     def __call__(
         self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
     ) -> list[Counts]: ...
-
-
-class SumsOf(Protocol):
-    """Exact sums of entries over the rows of each cell of `by`, in units of 1 / GRID rows."""
-
-    def __call__(self, by: Clique, entries: Sequence[Entry]) -> Integers: ...
 
 
 @dataclass(kw_only=True)
@@ -79,10 +73,8 @@ class Measurer:
         rows: rows a person may have. Public.
         part: (column, category) when only one part of the table is read.
         events: what was paid for so far, in order.
-        on_draw: called before each `BLOCK` of cells of a table gets noise; what it raises ends the run.
+        on_draw: called again and again while noise is drawn; what it raises ends the run.
     """
-
-    on_draw: Callable[[], object] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -108,6 +100,7 @@ class Measurer:
         self.loss = loss
         self.rows = rows
         self.events: list[Event] = []
+        self.on_draw: Callable[[], object] = unheeded
 
     def only(self, columns: Clique) -> Measurer:
         """Return a view of some of the columns, which spends from the same loss."""
@@ -373,11 +366,7 @@ class Measurer:
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
-        flat, drawn = values.ravel(), np.zeros(values.size, dtype=np.int64)
-        for start in range(0, values.size, BLOCK):
-            self.on_draw()
-            drawn[start : start + BLOCK] = draw(flat[start : start + BLOCK], noise_scale=scale)
-        return drawn.reshape(values.shape)
+        return draw(values, noise_scale=scale, on_draw=self.on_draw)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
         """Return the cliques, and refuse estimates of another shape, where a row would count often."""

@@ -22,6 +22,8 @@ class Rehearsal(Measurer):
     before anything is charged.
     """
 
+    is_spent = False  # no noise is drawn
+
     def __init__(
         self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
     ) -> None:
@@ -52,11 +54,6 @@ class Rehearsal(Measurer):
             if part
             else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
         )
-
-    @property
-    def is_spent(self) -> bool:
-        """False: nothing is spent, and no noise drawn."""
-        return False
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         return values

@@ -13,7 +13,7 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
-from workbench.store.datasets import DataSet, is_declaration, without_facts
+from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
 from workbench.ui.language import Words, _
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
@@ -195,7 +195,7 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 def export(data_set: DataSet) -> str:
     """Write all lines as JSON, without declared facts of columns, which may be taken from the rows."""
-    name = data_set.public_name
+    name = public_name(data_set.lines())
     return json.dumps(
         {
             "account": data_set.account.to_dict(),

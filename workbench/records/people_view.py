@@ -40,7 +40,7 @@ def show(dataset: str) -> None:
             )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
-        st.text_input(_("Name that they see"), public_name(ledger.lines(dataset)), key=_NAME.key)
+        st.text_input(_("Name that they see"), public_name(ledger.lines(dataset)), 120, key=_NAME.key)
         st.button(_("Show the releases"), on_click=_show, args=(dataset,))
     with st.expander(_("Hand it to another steward")):
         st.write(

@@ -86,11 +86,6 @@ class DataSet(OnFile):
         return self.declaration.name if self.declaration else self.id[:8]
 
     @property
-    def public_name(self) -> str:
-        """The name of the table for people who do not have it, see `public_name`."""
-        return public_name(self.lines())
-
-    @property
     def unit(self) -> PrivacyUnit:
         """The protected unit; while the number of rows is still to be found, one row a person."""
         one = {**self.account.unit, "max_rows": 1}

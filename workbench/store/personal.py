@@ -19,8 +19,6 @@ from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.roles import Person, role_of
 
-MAX_NAME = 120
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalLedger:
@@ -171,12 +169,9 @@ class PersonalLedger:
         Raises: ParameterError for somebody without a role.
         """
         address, name = address.strip().lower(), name.strip()
-        if not 1 <= len(name) <= MAX_NAME:
-            raise ParameterError(
-                "a data set that is shown needs a name of at most {most} letters",
-                remedy="say in a few words what it holds",
-                most=MAX_NAME,
-            )
+        if not name:
+            problem = "a data set that is shown needs a name"
+            raise ParameterError(problem, remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
                 "{address} has no role on this server",

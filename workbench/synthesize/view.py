@@ -24,7 +24,7 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.session.run import Run
 from workbench.store import places
-from workbench.store.datasets import DataSet
+from workbench.store.datasets import DataSet, public_name
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
@@ -186,7 +186,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if release.model.columns:
         with widgets.errors_shown():
             _rows(data_set, release)
-        pooling_view.show(data_set.public_name, release)
+        pooling_view.show(public_name(data_set.lines()), release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -200,7 +200,7 @@ def _files(data_set: DataSet, release: Release) -> None:
     one = len(release.marginals) == 1
 
     def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
-        name = release_file(data_set.public_name, release, what, ending)
+        name = release_file(public_name(data_set.lines()), release, what, ending)
         file_view.download(label, data, name, icon=icon, help=help)
 
     with st.container(horizontal=True):
@@ -281,12 +281,12 @@ def _rows(data_set: DataSet, release: Release) -> None:
             )
         )
     with st.container(horizontal=True):
-        name = release_file(data_set.public_name, release, "rows", "csv")
+        name = release_file(public_name(data_set.lines()), release, "rows", "csv")
         file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
             _("Rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
-            release_file(data_set.public_name, release, "rows", "parquet"),
+            release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )
         st.button(
             _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
@@ -303,7 +303,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
         rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
         folder_view.offer(
             _("Draw and write"),
-            release_file(data_set.public_name, release, "rows", "parquet").removesuffix(".parquet"),
+            release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),
             lambda place: drawing.folder(release, rows, place),
             key="synthetic",
         )
@@ -325,7 +325,7 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
     file_view.download(
         _("Download as a job (JSON)"),
         job.to_json(),
-        release_file(data_set.public_name, release, "job", "json"),
+        release_file(public_name(data_set.lines()), release, "job", "json"),
         icon="terminal",
         help=_(
             "The same as a command next to the data: python -m workbench release job.json --to release.json"
