@@ -1,4 +1,4 @@
-"""dpcore: from a private table to something that may be shared, with every loss on file."""
+"""The library dpcore, from a private table to something that may be shared, with every loss on file."""
 
 from dpcore.accounting.loss import ZCDP, ApproxDP, PureDP
 from dpcore.accounting.memory import MemoryLedger
@@ -22,16 +22,7 @@ from dpcore.errors import (
 )
 from dpcore.evaluation.utility.range_queries import range_query
 from dpcore.release import Guarantee, InternalReport, Release
-from dpcore.schema import (
-    Boolean,
-    Categorical,
-    Date,
-    Integer,
-    PrivacyUnit,
-    Real,
-    Schema,
-    suggest_schema,
-)
+from dpcore.schema import Boolean, Categorical, Date, Integer, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.synthesis import (
     Adaptive,
     Categories,

@@ -1,4 +1,4 @@
-"""Rows in memory: a pandas frame, coded once, counted with one mixed-radix bincount a clique."""
+"""Rows in memory, a pandas frame that is coded once and counted with one mixed-radix bincount a clique."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import (
-    fingerprint,
-    kept_rows,
-    person_digests,
-    row_digests,
-    rows_per_person,
-)
+from dpcore.tables.digests import fingerprint, kept_rows, person_digests, row_digests, rows_per_person
 from dpcore.tables.rows import Microdata
 
 

@@ -1,4 +1,4 @@
-"""Cells for a column of numbers: classes, lists, short ranges, wide ones, and heavy tails."""
+"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy tails."""
 
 from __future__ import annotations
 
