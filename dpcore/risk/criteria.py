@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -207,7 +208,9 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         if fields.pop("rule") != criterion.rule:
             raise KeyError
         answers = {
-            clause: Answer(yes={"yes": True, "no": False}[each["answer"]], by=each["by"].strip(), on=each["on"])
+            clause: Answer(
+                yes={"yes": True, "no": False}[each["answer"]], by=each["by"].strip(), on=each["on"]
+            )
             for clause, each in fields.items()
         }
         asked = {each.id for each in criterion.clauses if each.question}
@@ -222,6 +225,19 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
             '"WHO" and on = YEAR-MONTH-DAY, not in the future',
         ) from error
     return answers
+
+
+def write_answers(criterion: Criterion, answers: Mapping[str, Answer]) -> str:
+    """Write what `read_answers` reads."""
+
+    def quoted(text: str) -> str:
+        return json.dumps(text, ensure_ascii=False)
+
+    lines = [f"rule = {quoted(criterion.rule)}"]
+    for clause, each in answers.items():
+        answer = "yes" if each.yes else "no"
+        lines += [f"[{quoted(clause)}]", f'answer = "{answer}"', f"by = {quoted(each.by)}", f"on = {each.on}"]
+    return "\n".join([*lines, ""])
 
 
 @dataclass(frozen=True, kw_only=True)

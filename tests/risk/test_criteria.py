@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import tomllib
 from fractions import Fraction
 
 import numpy as np
@@ -126,7 +125,10 @@ def test_each_clause_is_violated_by_itself(clause: str, cells: dict[str, list[ob
 def test_every_clause_of_the_text_has_a_golden_table_or_a_question() -> None:
     """A clause from (A) to (R), or (ii), would be left out."""
     asked = {each.id for each in SAFE.clauses if each.question}
-    assert [each.id for each in SAFE.clauses] == [*(f"(i)({letter})" for letter in "ABCDEFGHIJKLMNOPQR"), "(ii)"]
+    assert [each.id for each in SAFE.clauses] == [
+        *(f"(i)({letter})" for letter in "ABCDEFGHIJKLMNOPQR"),
+        "(ii)",
+    ]
     assert set(GOLDEN) | asked == {each.id for each in SAFE.clauses}
     assert not set(GOLDEN) & asked
 
@@ -266,7 +268,13 @@ def test_answers_that_are_none_are_refused(old: str, new: str) -> None:
 def test_every_criterion_says_where_it_is_from() -> None:
     """A clause would be believed without a source, a version and the day on which it was read."""
     assert set(rules()) == {
-        *("cms-cell-size", "hipaa-expert-determination", "hipaa-safe-harbor", "maximum-risk", "opinion-05-2014")
+        *(
+            "cms-cell-size",
+            "hipaa-expert-determination",
+            "hipaa-safe-harbor",
+            "maximum-risk",
+            "opinion-05-2014",
+        )
     }
     for rule in rules():
         criterion = Criterion.load(rule)
@@ -276,7 +284,7 @@ def test_every_criterion_says_where_it_is_from() -> None:
         assert len(set(ids)) == len(ids)
         words = (FOLDER / f"{rule}.toml").read_text().lower()
         assert "compliant" not in words
-        assert not any("anonymous" in each for each in tomllib.loads(words))
+        assert "anonymous" not in words
     with pytest.raises(ParameterError, match="no criterion"):
         Criterion.load("../../pyproject")
     with pytest.raises(ParameterError, match="no such clause"):

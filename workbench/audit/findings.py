@@ -12,7 +12,8 @@ from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
-from workbench.ui.wording import percent, plain
+from workbench.ui.verdict import EXACT, Figures
+from workbench.ui.wording import plain
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
@@ -47,6 +48,19 @@ def report(
             attacker=attacker,
             population=population,
         ),
+    )
+
+
+def change(report: AuditReport, columns: list[str], sensitive: list[str]) -> session.TakeColumns:
+    """Return the change that helps most, for the page that carries it out."""
+    given = report.verdict
+    steps = given.ways[0].steps if given.ways else ()
+    dropped = (each.column for each in steps if each.labels == 1)
+    return session.TakeColumns(
+        known=tuple(columns),
+        secret=tuple(sensitive),
+        left_out=(*given.naming, *given.texts, *dropped),
+        labels={each.column: each.labels for each in steps if each.labels > 1},
     )
 
 
@@ -88,8 +102,9 @@ def _label(name: str, columns: list[str]) -> str:
     return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
 
 
-def attackers(audit: AuditReport) -> list[str]:
+def attackers(audit: AuditReport, figures: Figures = EXACT) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
+    percent = figures.share
     risk, listed, estimates = audit.risk, audit.listed, audit.estimates
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
@@ -155,14 +170,14 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def secrets(audit: AuditReport) -> pd.DataFrame:
+def secrets(audit: AuditReport, figures: Figures = EXACT) -> pd.DataFrame:
     """Return what the groups give away about each sensitive column."""
     return pd.DataFrame(
         [
             {
                 _("column"): name,
-                _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
-                _("people in them"): percent(risk.homogeneous_people),
+                _("groups that reveal the value"): figures.count(risk.homogeneous_classes),
+                _("people in them"): figures.share(risk.homogeneous_people),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
@@ -171,7 +186,7 @@ def secrets(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def linkage_words(audit: AuditReport, name: str) -> str:
+def linkage_words(audit: AuditReport, name: str, figures: Figures = EXACT) -> str:
     """Say what the attacker's list finds.
 
     Args: name: of the list.
@@ -180,6 +195,11 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     if link is None:
         return ""
     return _(
-        "Of the {people:,} people on “{name}”, {matched:,} agree with at least one person of the table, and "
-        "{unique:,} are found with certainty: one person here, one person there."
-    ).format(name=name, people=link.people, matched=link.matched, unique=link.unique)
+        "Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and "
+        "{unique} are found with certainty: one person here, one person there."
+    ).format(
+        name=name,
+        people=link.people,
+        matched=figures.count(link.matched),
+        unique=figures.count(link.unique),
+    )

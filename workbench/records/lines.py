@@ -48,6 +48,7 @@ EVALUATIONS = Words(
         "proposed roles": N_("proposed roles of the columns"),
         "proposed hierarchies": N_("proposed hierarchies of {about}"),
         "thin rows": N_("rows in thin regions by {about}"),
+        "published criterion": N_("measured against {about}"),
         "search size": N_("size of the search over {about}"),
         "frontier": N_("anonymization frontier: {about}"),
     }

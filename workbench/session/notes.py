@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dpcore.release import AnonymizedTable
 
@@ -23,10 +24,17 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should stay unknown."""
+    """A note to the Anonymize page: others may know these columns, and those should stay unknown.
+
+    Attributes:
+        left_out: columns that do not leave.
+        labels: column -> different values that it may have at most.
+    """
 
     known: tuple[str, ...]
     secret: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import join, percent
+from workbench.ui.language import N_, PERCENT, Words, _
+from workbench.ui.wording import join, percent, whole
 
 ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
 
 
-def verdict(report: AuditReport, columns: list[str]) -> str:
-    """Return whether the table is anonymous and why, the worst first.
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Texts of shares and of counts of people."""
+
+    share: Callable[[float], str]
+    count: Callable[[float], str]
+
+
+def _whole_percent(share: float) -> str:
+    if 0 < share < 0.01:
+        return _("under 1 %")
+    return _("over 99 %") if 0.99 < share < 1 else f"{100 * share:.0f}{PERCENT}"
+
+
+def _few(people: float) -> str:
+    return _("fewer than 11") if 1 <= people <= 10 else whole(people)
+
+
+EXACT = Figures(share=percent, count=whole)
+BOUNDED = Figures(share=_whole_percent, count=_few)
+"""For files that are printed: whole percent, and no count from 1 to 10."""
+
+
+def verdict(report: AuditReport, columns: list[str], figures: Figures = EXACT) -> list[str]:
+    """Return whether the table is anonymous, and at most three reasons, the worst first.
 
     Args: columns: what others may know.
     """
@@ -21,7 +45,8 @@ def verdict(report: AuditReport, columns: list[str]) -> str:
     sentences = [f"{ANSWERS[given.answer]}."]
     if given.answer == "yes":
         sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
-    sentences += named(given.naming, given.texts)
+    if given.naming or given.texts:
+        sentences.append(" ".join(named(given.naming, given.texts)))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
         unique = _(
@@ -32,11 +57,11 @@ def verdict(report: AuditReport, columns: list[str]) -> str:
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
     unique = unique.format(
-        worst=percent(worst),
+        worst=figures.share(worst),
         column=column,
-        share=percent(given.uniques) if given.uniques else _("nobody"),
+        share=figures.share(given.uniques) if given.uniques else _("nobody"),
         columns=join([*given.columns]) if given.uniques else known,
-        k=risk.k,
+        k=figures.count(risk.k),
     )
     if given.naming or given.texts:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
@@ -45,12 +70,12 @@ def verdict(report: AuditReport, columns: list[str]) -> str:
     if given.answer == "hardly" and risk.above:
         sentences.append(
             _("In a group of fewer than {size}: {share} of the people.").format(
-                share=percent(risk.above), size=round(1 / risk.threshold)
+                share=figures.share(risk.above), size=round(1 / risk.threshold)
             )
         )
     if given.reveals:
         sentences.append(_("Some groups give away what should stay unknown."))
-    return " ".join(sentences)
+    return sentences
 
 
 def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -67,25 +92,36 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     return sentences
 
 
-def ways_out(report: AuditReport) -> list[str]:
-    """Return the smallest changes after a "no", with what they cost, one sentence each."""
-    given = report.verdict
-    if given.answer == "no" and not given.ways:
-        return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]
-    return [_way(way, (*given.naming, *given.texts)) for way in given.ways]
-
-
-def _way(way: Way, naming: tuple[str, ...]) -> str:
-    steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
-    changes = join([*steps, *map(_step, way.steps)])
-    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
-        answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques)
+def ways_words() -> str:
+    """Say among which changes the one that helps most was looked for."""
+    return _(
+        "Of all ways to leave out, or to make coarser, one column or two: the least loss of detail after which the "
+        "answer is better; where none is, the fewest people who are unique."
     )
 
 
-def _step(step: Coarsening) -> str:
+def ways_out(report: AuditReport, figures: Figures = EXACT) -> list[str]:
+    """Return the changes that help most where the answer is not yes, with what they cost, one sentence each."""
+    given = report.verdict
+    lines = [_way(way, (*given.naming, *given.texts), figures) for way in given.ways]
+    if given.answer == "no" and all(way.answer == "no" for way in given.ways):
+        lines.append(
+            _("No change of one or two columns was found that is enough: make the table k-anonymous.")
+        )
+    return lines
+
+
+def _way(way: Way, naming: tuple[str, ...], figures: Figures) -> str:
+    steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
+    changes = join([*steps, *(_step(each, figures) for each in way.steps)])
+    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
+        answer=ANSWERS[way.answer], changes=changes, share=figures.share(way.uniques)
+    )
+
+
+def _step(step: Coarsening, figures: Figures) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
     return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
-        column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
+        column=step.column, labels=step.labels, values=step.values, cost=figures.share(step.cost)
     )

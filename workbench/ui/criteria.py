@@ -1,0 +1,73 @@
+"""Results of published criteria in words, the same on the page, in the printed file and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpcore.risk.criteria import Clause, Criterion, Outcome
+from workbench.ui.language import N_, Words, _
+from workbench.ui.verdict import BOUNDED
+
+STATES = Words(
+    {
+        "violation": N_("violation found"),
+        "none": N_("no violation found among what a table can show"),
+        "question": N_("only you can decide"),
+        "attested": N_("decided by a person"),
+        "figure": N_("a figure without a verdict"),
+    }
+)
+
+
+def about(criterion: Criterion) -> list[str]:
+    """Say what no result is, where a criterion is from, and what of it is covered."""
+    source = _("{title}: {source}, {version}; read on {day}.")
+    return [
+        _("This is not legal advice and not an expert determination."),
+        source.format(
+            title=_(criterion.title), source=criterion.source, version=criterion.version, day=criterion.read
+        ),
+        _(criterion.covers),
+    ]
+
+
+def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
+    """Return a line per clause. Args: internal: whether columns, counts and answers are told too."""
+    lines = []
+    for each in outcomes:
+        line = {
+            _("clause"): each.clause.id,
+            _("what it is about"): _(each.clause.title),
+            _("result"): STATES[each.state],
+        }
+        lines.append(line | ({_("what was found"): _found(each)} if internal else {}))
+    return pd.DataFrame(lines)
+
+
+def _found(outcome: Outcome) -> str:
+    people = _("{column}: {people} people")
+    parts = [people.format(column=each.column, people=BOUNDED.count(each.people)) for each in outcome.columns]
+    if outcome.figure is not None:
+        write = BOUNDED.count if outcome.clause.figure in ("people", "k") else BOUNDED.share
+        parts.append(write(outcome.figure))
+    if outcome.answer is not None:
+        answer = _("yes, says {who} on {day}") if outcome.answer.yes else _("no, says {who} on {day}")
+        parts.append(answer.format(who=outcome.answer.by, day=outcome.answer.on))
+    return "; ".join(parts)
+
+
+def questions(clauses: Sequence[Clause]) -> list[str]:
+    """Return the questions of clauses that only people can answer."""
+    asked = _("{clause}: {question}")
+    return [asked.format(clause=each.id, question=_(each.question)) for each in clauses if each.question]
+
+
+def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
+    """Return the parts of a printed file: headings, tables and sentences."""
+    return [
+        (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
+        (_("Only you can decide"), pd.DataFrame(), questions(criterion.clauses)),
+    ]
