@@ -55,7 +55,7 @@ test: $(VENV)/dev chromium
 	$(PYTEST) -m "not proof"
 
 proofs: $(VENV)/dev chromium
-	$(PYTEST) -m proof
+	$(PYTEST) -m "proof or hypothesis" --hypothesis-profile=full
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -1,14 +1,17 @@
 """Privacy Workbench: page set-up and the list of pages."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from workbench import session
 from workbench.ui import address, sign_in_view, unexpected, widgets
 from workbench.ui.language import _
 
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
+st.logo(Path(__file__).parent / "workbench" / "ui" / "name.svg", size="large")
 who = sign_in_view.let_in()
 FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
 
@@ -23,7 +26,6 @@ def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
 pages = {
     _("Prepare"): [
         page_of("pages/upload.py", _("Data"), ":material/upload_file:", default=True),
-        page_of("pages/codebook.py", _("Codebook"), ":material/menu_book:"),
         page_of("pages/audit.py", _("Audit"), ":material/policy:"),
     ],
     _("Share safely"): [
@@ -34,14 +36,17 @@ pages = {
     ],
     _("Judge"): [
         page_of("pages/evaluate.py", _("Evaluate"), ":material/balance:"),
+    ],
+    _("For the record"): [
         page_of("pages/ledger.py", _("Ledger"), ":material/receipt_long:"),
+        page_of("pages/codebook.py", _("Codebook"), ":material/menu_book:"),
     ],
     _("Learn"): [page_of("pages/learn.py", _("Learn"), ":material/school:")],
 }
 
 page = st.navigation(pages)
-st.sidebar.markdown(f"🔒 **{_('Privacy Workbench')}**")
 st.set_page_config(page_title=_("{page} · Privacy Workbench").format(page=page.title))
+session.session().page = page.url_path
 address.follow(shows_release=page.url_path == "synthesize")
 widgets.legible()
 widgets.header(declaring=page.url_path in ("", "audit"))

@@ -63,7 +63,7 @@ def first_page(browser) -> tuple[list[float], list[float]]:
     def visit(server) -> None:
         person = Person(browser, server)
         person.page.goto(server.url)
-        person.page.get_by_role("heading", name="Share something").wait_for(timeout=60_000)
+        person.page.get_by_role("heading", name="Privacy Workbench").wait_for(timeout=60_000)
         person.close()
 
     cold, warm = [], []

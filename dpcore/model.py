@@ -74,7 +74,10 @@ class Summary(Model):
 
 
 def load_model(fields: dict[str, Any]) -> Model:
-    """Read what `to_dict` of a model of any kind wrote. Raises: ParameterError for an unknown kind."""
+    """Read what `to_dict` of a model of any kind wrote.
+
+    Raises: ParameterError for an unknown kind.
+    """
     return Model.of_kind(fields["kind"]).from_dict(fields)
 
 
@@ -96,7 +99,10 @@ class Conditioned(Model):
 
     @classmethod
     def of(cls, model: Model, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Return the model of rows with these cells. Raises: ParameterError for columns not drawn."""
+        """Return the model of rows with these cells.
+
+        Raises: ParameterError for columns not drawn.
+        """
         for name in cells:
             if name not in model.columns:
                 raise ParameterError(
@@ -119,7 +125,10 @@ class Conditioned(Model):
         return self.model.columns
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers. Raises: InfeasibleError when such rows are too rare."""
+        """Draw `rows` rows of cell numbers.
+
+        Raises: InfeasibleError when such rows are too rare.
+        """
         batches: list[dict[str, Integers]] = []
         fitting = drawn = 0
         while fitting < rows:

@@ -60,6 +60,8 @@ parts = {
     _("Read the answers"): read_answers,
 }
 titles = dict(zip(parts, parts, strict=True))
+if session.take(session.TrySurvey) is not None:
+    session.Widget[str]("local-part").put(_("Read the answers"))
 part = widgets.choose(_("What do you want to do?"), titles, key="local-part", label_visibility="collapsed")
 with widgets.errors_shown():
     parts[part]()

@@ -5,63 +5,12 @@ import streamlit as st
 from workbench import session
 from workbench.session import person
 from workbench.session.draft import Draft
-from workbench.ui import data_sets_view, file_view, reopening, widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
-from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading, source_view, unit_view, ways_view
+from workbench.ui.wording import plain
+from workbench.upload import doors_view, form, opening, reading, source_view, unit_view, ways_view
 
 tab = session.session()
-
-
-def choose_table() -> None:
-    if tab.data_set is not None:
-        st.button(
-            _("Back to {name}").format(name=plain(tab.data_set.name)),
-            icon=":material/arrow_back:",
-            on_click=opening.choose_table,
-            args=(False,),
-        )
-    if tab.declaring is not None and tab.data_set is not None:
-        st.title(_("Declare {name} anew").format(name=plain(tab.data_set.name)))
-        st.write(_("Bring its file: what was declared is filled in, and can be changed."))
-    else:
-        st.title(_("Share something from a table of personal data"))
-        st.write(
-            _(
-                "Open a table, say what is public about it, and release counts or a synthetic table "
-                "whose privacy loss is on file. Start with an invented sample, or with your own table."
-            )
-        )
-    file_view.demo_notice()
-    for column, sample in zip(st.columns(len(reopening.SAMPLES)), reopening.SAMPLES.values(), strict=True):
-        title = SAMPLE_TITLES[sample.key]
-        with column.container(border=True, height="stretch"):
-            st.subheader(title)
-            st.write(SAMPLE_LINES[sample.key])
-            st.button(
-                _("Open this sample: {title}").format(title=title),
-                key=f"sample-{sample.key}",
-                on_click=opening.take_sample,
-                args=(sample.key,),
-            )
-    source_view.show_cards()
-    file_view.file_uploader(
-        _(
-            "Or drop your own table here: CSV, TSV, Parquet, Excel, SPSS, Stata or SAS, "
-            "at most 50 MB, 2,000,000 rows, 1,000 columns"
-        ),
-        type=data_sets_view.ENDINGS,
-        key=session.file_field(opening.NOTICE).key,
-        on_change=opening.take_upload,
-    )
-    st.caption(
-        _(
-            "The file stays in the memory of this server until its table is opened or put aside, the table "
-            "while this tab is open, and may stay a while after. This program writes neither to disk."
-        )
-    )
-    if tab.declaring is None:
-        data_sets_view.my_data_sets()
 
 
 def describe(draft: Draft) -> None:
@@ -93,7 +42,9 @@ def describe(draft: Draft) -> None:
 
 steward = person.is_steward()
 if steward:
-    opening.take_wanted_sample()
+    opening.take_brought()
+if (wanted := session.take(session.GoTo)) is not None:  # also back here, with the header of now
+    st.switch_page(f"pages/{wanted.page}.py")
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
@@ -115,6 +66,6 @@ if tab.draft is not None:
 elif tab.data_set is not None and not tab.choosing and notice is None:
     ways_view.show(tab.data_set, steward=steward)
 elif steward:
-    choose_table()
+    doors_view.show()
 else:
     ways_view.shown_to_me()

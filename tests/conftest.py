@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
-settings.load_profile("untimed")
+settings.register_profile("full", deadline=None)  # a busy machine is no failure
+settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
+settings.load_profile("quick")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -56,7 +57,9 @@ def deal(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say what the quick tier left out."""
     if config.getoption("markexpr") == "not proof":
-        terminalreporter.write_line("Browser walks, Spark, and laws in full were left out: make proofs")
+        terminalreporter.write_line(
+            "Browser walks, Spark, laws and properties in full were left out: make proofs"
+        )
 
 
 def pytest_collection_finish() -> None:

@@ -62,7 +62,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
     assert names == {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "dpcore").rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed"
+        if path.suffix in (".py", ".toml") or path.name == "py.typed"
     }
 
 

@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def examples(most: int, **options: Any) -> settings:
+    """How many examples of a property are tried: a few in the quick tier, `most` with the profile `full`."""
+    is_full = settings.get_current_profile_name() == "full"
+    return settings(max_examples=most if is_full else min(most, settings.default.max_examples), **options)
 
 
 def but_first(quick: int, values: Iterable[Any]) -> list[Any]:

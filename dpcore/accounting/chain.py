@@ -74,7 +74,10 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
 
 
 def check_sealed(key: bytes, line: Line) -> Line:
-    """Return a line that carries its own seal. Raises: LedgerCorrupt."""
+    """Return a line that carries its own seal.
+
+    Raises: LedgerCorrupt.
+    """
     if line.digest != line.seal(key):
         raise corrupt("line {number} of the ledger was altered", number=line.number)
     return line
@@ -107,7 +110,10 @@ def check_chain(
 def walk(
     key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
 ) -> Standing:
-    """Return the standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
+    """Return the standing that the lines lead to, each of them checked.
+
+    Raises: LedgerCorrupt.
+    """
     previous, now = "", Standing(account=account)
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):

@@ -54,7 +54,10 @@ class Rule(StrEnum):
         return PureDP.name if self.pure else ZCDP.name
 
     def stated(self, epsilon: Number, delta: Number) -> AnyLoss:
-        """Return the loss of an epsilon, with this delta where the rule has one. Raises: ParameterError."""
+        """Return the loss of an epsilon, with this delta where the rule has one.
+
+        Raises: ParameterError.
+        """
         return PureDP(epsilon=epsilon) if self.pure else ApproxDP(epsilon=epsilon, delta=delta)
 
     def spends(self, loss: AnyLoss) -> Loss:

@@ -223,7 +223,10 @@ class Standing:
 
     @classmethod
     def from_json(cls, text: str) -> Standing:
-        """Read what `to_json` wrote. Raises: LedgerCorrupt."""
+        """Read what `to_json` wrote.
+
+        Raises: LedgerCorrupt.
+        """
         try:
             fields = json.loads(text)
             return cls(

@@ -70,7 +70,10 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
 
 @dataclass(frozen=True, init=False)
 class PureDP:
-    """Pure differential privacy with loss `epsilon`. Source: Dwork, McSherry, Nissim, Smith (2006)."""
+    """Pure differential privacy with loss `epsilon`.
+
+    Source: Dwork, McSherry, Nissim, Smith (2006).
+    """
 
     name: ClassVar[str] = "epsilon"
     epsilon: Fraction
@@ -93,7 +96,10 @@ class PureDP:
 
 @dataclass(frozen=True, init=False)
 class ZCDP:
-    """Zero-concentrated differential privacy with loss `rho`. Source: Bun, Steinke (2016)."""
+    """Zero-concentrated differential privacy with loss `rho`.
+
+    Source: Bun, Steinke (2016).
+    """
 
     name: ClassVar[str] = "rho"
     rho: Fraction
@@ -252,7 +258,10 @@ def loss_fields(loss: AnyLoss) -> dict[str, str]:
 
 
 def loss_from(fields: Mapping[str, str]) -> AnyLoss:
-    """Return the loss that `loss_fields` wrote. Raises: ParameterError for numbers that no loss has."""
+    """Return the loss that `loss_fields` wrote.
+
+    Raises: ParameterError for numbers that no loss has.
+    """
     if "delta" in fields:
         return ApproxDP(**{name: text for name, text in fields.items() if name != "rho"})
     if PureDP.name in fields:

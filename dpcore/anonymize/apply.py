@@ -1,4 +1,4 @@
-"""A plan carried out on a table: the quasi-identifiers recoded, direct identifiers dropped."""
+"""A plan carried out on a table, whose quasi-identifiers are recoded and direct identifiers dropped."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Anonymization:
 
     @cached_property
     def hidden(self) -> BoolArray:
-        """(published rows,) whether each is suppressed: it has `*` in every quasi-identifier."""
+        """Marks of the published rows that are suppressed, with `*` in every quasi-identifier."""
         return suppressed_classes(self.recoded)[self.classes]
 
     @cached_property
@@ -128,7 +128,7 @@ class Anonymization:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The table that may be published; index and order are those of the original.
+        """The table that may be published, with the index and order of the original.
 
         It has neither identifiers nor the subset column. Suppressed rows are treated as `plan.suppressed`
         says; rows outside the subset are left out.
@@ -142,7 +142,7 @@ class Anonymization:
 
 
 def keeps_hidden(inputs: Inputs, hidden: BoolArray) -> bool:
-    """Return whether suppressed rows leave: where the plan says so, or they meet its models as one class.
+    """Return whether suppressed rows leave, by the plan or because they meet its models as one class.
 
     Args: hidden: (published rows,).
     """
@@ -155,7 +155,7 @@ def keeps_hidden(inputs: Inputs, hidden: BoolArray) -> bool:
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by what they say, suppressed ones last: their places tell nothing about the original.
+    """Sort rows by their content, suppressed ones last, so that places tell nothing about the original.
 
     Categories become values: a column of categories lists those of dropped rows too.
     """

@@ -110,12 +110,12 @@ class Choices:
 
     @property
     def k(self) -> int:
-        """The people that every class needs; 1 where no model says a number."""
+        """The people that every class needs, 1 where no model says a number."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
 
     @property
     def counted(self) -> str | None:
-        """The column that tells what classes count; None where every row counts."""
+        """The column that tells what classes count, None where every row counts."""
         return self.household or self.person
 
     @property
@@ -124,16 +124,19 @@ class Choices:
         return "households" if self.household else "people" if self.person else "rows"
 
     def at(self, node: Mapping[str, int] | None) -> Self:
-        """Return the same plan with these levels; itself without any."""
+        """Return the same plan with these levels, or itself without any."""
         return self if node is None else replace(self, node=node)
 
     def counting(self, person: str | None) -> Self:
-        """Return the same plan, counting the people whom a column names; itself without a column."""
+        """Return the same plan, counting the people whom a column names, or itself without a column."""
         return self if person is None else replace(self, person=person)
 
 
 def check_registered(family: type[Registered], member: Registered) -> None:
-    """Refuse a member of a family that could be stored and not be read back. Raises: ParameterError."""
+    """Refuse a member of a family that could be stored and not be read back.
+
+    Raises: ParameterError.
+    """
     if family.kinds().get(getattr(member, "kind", "")) is not type(member):
         raise ParameterError(
             "{member} is no registered {family}",
@@ -144,7 +147,10 @@ def check_registered(family: type[Registered], member: Registered) -> None:
 
 
 def known(what: str, names: Mapping[str, Any], name: str) -> Any:
-    """Return what a name stands for. Raises: ParameterError for an unknown one."""
+    """Return what a name stands for.
+
+    Raises: ParameterError for an unknown one.
+    """
     if name not in names:
         raise ParameterError(
             "there is no {what} {name}",

@@ -1,4 +1,4 @@
-"""t-closeness: how far the sensitive values of a class are from those of the whole table."""
+"""The distance of the sensitive values of a class from those of the whole table (t-closeness)."""
 
 from __future__ import annotations
 

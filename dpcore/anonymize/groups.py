@@ -46,7 +46,7 @@ class SensitiveColumn:
 
     @cached_property
     def parents(self) -> tuple[IntArray, ...]:
-        """parents[level]: by code at a level of the hierarchy, the code of the label one level above."""
+        """Codes of the labels one level above, parents[level] by code at a level of the hierarchy."""
         if self.hierarchy is None:
             raise ParameterError(
                 "hierarchical distance needs a hierarchy of the sensitive column", remedy="give one"
@@ -69,7 +69,7 @@ class ClassStatistics(Protocol):
 
     @property
     def people(self) -> IntArray:
-        """Published people; rows where each row is a person."""
+        """Published people, or rows where each row is a person."""
 
     @property
     def population(self) -> IntArray:
@@ -81,7 +81,7 @@ class ClassStatistics(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of one table as models see them: their owners, and the sensitive values they hold.
+    """The rows of one table as models see them, their owners and the sensitive values they hold.
 
     Attributes:
         person: (rows,) number of the person, None where every row is one.
@@ -129,11 +129,11 @@ class Rows:
 
     @property
     def codes(self) -> list[IntArray]:
-        """The columns that tell these rows apart: the person and the sensitive values."""
+        """The columns that tell these rows apart, of the person and of the sensitive values."""
         return [*self.values.values(), *([] if self.person is None else [self.person])]
 
     def united(self, first: IntArray, weights: IntArray) -> Rows:
-        """One row for several that share person and values: the places of the first ones, and how many."""
+        """Return one row for several of one person and values, by the first one and their number."""
         taken = self.taken(first)
         return taken if self.person is not None else replace(taken, weights=weights)
 
@@ -167,7 +167,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Classes counted row by row: what local methods, and the check of a finished table, give to a model.
+    """Classes counted row by row, which local methods and the check of a finished table give to a model.
 
     Attributes:
         classes: (rows,) class of each row.
@@ -192,7 +192,7 @@ class Groups:
 
     @property
     def population(self) -> IntArray:
-        """The published people: these classes know no others."""
+        """The published people, since these classes know no others."""
         return self.people
 
     def histogram(self, column: str) -> ValueCounts:
@@ -216,7 +216,7 @@ def secret_of(
     weights: IntArray | None = None,
     held: Held | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
-    """Count a sensitive column over the published rows; with (rows,) the number of each row's value.
+    """Count a sensitive column over the published rows, and number each row's value, (rows,).
 
     Args:
         frame: the table, or its distinct tuples.

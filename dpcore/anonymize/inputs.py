@@ -1,4 +1,4 @@
-"""A table as a plan reads it: its roles checked, the rows to be published, their owners and secrets."""
+"""A table as a plan reads it, with checked roles, the rows to be published, their owners and secrets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ class Inputs:
 
     @cached_property
     def subset(self) -> BoolArray | None:
-        """(rows,) which rows are to be published; None for all. Raises: SchemaError, see `subset_of`."""
+        """Marks of the rows to be published, (rows,), None for all.
+
+        Raises: SchemaError, see `subset_of`.
+        """
         return subset_of(self.frame, self.plan)
 
     @cached_property
@@ -62,12 +65,12 @@ class Inputs:
 
     @property
     def person(self) -> str | None:
-        """The column that names who is counted; None where every row is, or `held` says it."""
+        """The column that names who is counted, None where every row is, or `held` says it."""
         return self.plan.counted if self.weights is None else None
 
     @cached_property
     def published_weights(self) -> IntArray | None:
-        """(published rows,) the rows that each tuple stands for; None where each is a row."""
+        """The rows that each tuple stands for, (published rows,), None where each is a row."""
         return self.weights if self.weights is None or self.subset is None else self.weights[self.subset]
 
     @cached_property
@@ -94,7 +97,10 @@ class Inputs:
         )
 
     def check_people(self, people: int) -> None:
-        """Refuse a table of too few people for the plan's k. Raises: InfeasibleError."""
+        """Refuse a table of too few people for the plan's k.
+
+        Raises: InfeasibleError.
+        """
         if self.plan.k > people and self.plan.limit < 1:
             raise InfeasibleError(
                 "k ({k}) is above the number of {whom}",
@@ -105,7 +111,10 @@ class Inputs:
 
 
 def check_roles(columns: Collection[str], plan: Choices) -> None:
-    """Refuse a table whose columns are not those of the plan. Raises: SchemaError."""
+    """Refuse a table whose columns are not those of the plan.
+
+    Raises: SchemaError.
+    """
     named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
         if name not in columns:
@@ -118,7 +127,7 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
 
 
 def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
-    """Refuse a person of two households: k households in a group would not be k people.
+    """Refuse a person of two households, since k households in a group would not be k people.
 
     Args: most: finds how many values of one column the rows of one value of another have at most.
     Raises: SchemaError.
@@ -141,7 +150,9 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
 
 
 def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
-    """(rows,) which rows are to be published; None for all. True and false may be words, as files have them.
+    """Return marks of the rows to be published, (rows,), None for all.
+
+    True and false may be words, as files have them.
 
     Raises: SchemaError for other values.
     """

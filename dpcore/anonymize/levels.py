@@ -1,4 +1,4 @@
-"""The levels of a plan: chosen where it has none, checked against the table, carried out."""
+"""The levels of a plan, chosen where it has none, checked against the table, and carried out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def columns_of(plan: Choices) -> list[str]:
 
 
 def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-    """Recode the published rows at the levels of the plan; at the optimal ones where it has none.
+    """Recode the published rows at the levels of the plan, or at the optimal ones where it has none.
 
     Raises: as `published_classes`, `search` and `tuples`.
     """
@@ -77,14 +77,14 @@ def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recod
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedClasses:
-    """The classes that a node publishes: their keys without tails, ascending."""
+    """The classes that a node publishes, by their keys without tails, ascending."""
 
     node: Node
     keys: IntArray
 
 
 def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = silent) -> PublishedClasses:
-    """Find the classes that are published at the levels of the plan; at the optimal ones where it has none.
+    """Find the classes that are published at the levels of the plan, or at the optimal ones.
 
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
         the models; as `search`.

@@ -1,4 +1,4 @@
-"""The methods of anonymization: what each needs and can, and how it recodes the rows of a plan."""
+"""The methods of anonymization, with what each needs and how it recodes the rows of a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Privacy models: what every published equivalence class must meet.
+"""Privacy models, which every published equivalence class must meet.
 
 A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
 it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
@@ -26,7 +26,7 @@ from dpcore.tables.classes import BoolArray
 
 
 class PrivacyModel(Registered, ABC):
-    """One privacy model: a frozen class of its parameters, which registers itself by its `kind`."""
+    """One privacy model, a frozen class of its parameters, which registers itself by its `kind`."""
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
@@ -42,7 +42,7 @@ class PrivacyModel(Registered, ABC):
 
     @property
     def relaxation(self) -> PrivacyModel | None:
-        """A monotone model that every class that meets this one meets too; itself if it is monotone."""
+        """A monotone model that every class that meets this one meets too, itself if it is monotone."""
         return self if self.monotone else None
 
 

@@ -1,4 +1,4 @@
-"""A plan: everything that decides an anonymized table. The same plan on the same table gives the same result.
+"""A plan, which decides everything of an anonymized table, so that it can be made again.
 
 It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
 result as JSON.
@@ -60,7 +60,7 @@ class Plan(Choices):
         return (self.method.kind, *map(str, self.models))
 
     def to_json(self) -> str:
-        """Write the plan as JSON; `from_json` reads it back."""
+        """Write the plan as JSON, which `from_json` reads back."""
         return json.dumps(
             {
                 "roles": dict(self.roles),

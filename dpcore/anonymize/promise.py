@@ -1,4 +1,4 @@
-"""The models that the table that leaves meets, in words: what it may be labelled with."""
+"""The models that the table that leaves meets, in words, as its label."""
 
 from __future__ import annotations
 

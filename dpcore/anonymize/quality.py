@@ -18,7 +18,7 @@ from dpcore.tables.people import once_each, people_per_class
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """Losses of one recoded table; 0 is the table as it was.
+    """Losses of one recoded table, where 0 is the table as it was.
 
     Attributes:
         suppressed: share of rows whose labels may stand for any value in every column.
@@ -47,7 +47,10 @@ class Quality:
 
 
 def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
-    """Measure a recoded table; `person`, (rows,), tells whose row it is, None where every row is a person."""
+    """Measure a recoded table.
+
+    `person`, (rows,), tells whose row it is, None where every row is a person.
+    """
     sizes = recoded.sizes
     rows = int(sizes.sum())
     hidden = suppressed_classes(recoded)

@@ -42,7 +42,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Recoded:
-    """A recoded table: rows of one class print the same labels, and no two classes print the same.
+    """A recoded table, whose rows of one class, and of no other, print the same labels.
 
     Attributes:
         classes: (rows,) class of each.
@@ -55,7 +55,7 @@ class Recoded:
 
     @classmethod
     def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:
-        """Unite the classes that print the same labels: a reader cannot tell them apart."""
+        """Unite the classes that print the same labels, which a reader cannot tell apart."""
         merged = class_index([column.label for column in columns])
         _, first = np.unique(merged, return_index=True)
         united = [replace(column, label=column.label[first]) for column in columns]
@@ -72,11 +72,14 @@ class Recoded:
 
     @property
     def ncp(self) -> float:
-        """Normalized certainty penalty, mean over columns and rows. Source: Xu et al. (2006), section 3."""
+        """Normalized certainty penalty, mean over columns and rows.
+
+        Source: Xu et al. (2006), section 3.
+        """
         return float(np.mean([self.mean(column.ncp[column.label]) for column in self.columns]))
 
     def frame(self, original: pd.DataFrame) -> pd.DataFrame:
-        """Replace the recoded columns of the original by what is published; others stay as they are."""
+        """Replace the recoded columns of the original by what is published, and leave others as they are."""
         printed = {column.name: column.text[column.label[self.classes]] for column in self.columns}
         return original.assign(**pd.DataFrame(printed, index=original.index).infer_objects())
 
@@ -97,7 +100,7 @@ def leaf_codes(
 def recode(
     hierarchies: Mapping[str, Hierarchy], leaf: Mapping[str, IntArray], *, classes: IntArray, levels: IntArray
 ) -> Recoded:
-    """Publish hierarchy labels: class c prints its label at level levels[c, q] in the q-th column.
+    """Publish hierarchy labels, for class c its label at level levels[c, q] in the q-th column.
 
     Args:
         hierarchies: as from `leaf_codes`.
@@ -144,7 +147,7 @@ def full_domain(
     *,
     suppressed: BoolArray,
 ) -> Recoded:
-    """Publish one level per column for the whole table; the suppressed rows, (rows,) booleans, print `*`.
+    """Publish one level per column for the whole table, and `*` in the suppressed rows, (rows,) booleans.
 
     Args: hierarchies, leaf: as from `leaf_codes`; columns in any order.
     """

@@ -80,7 +80,9 @@ class Recoding:
         return replace(recoding, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Recode some rows, as they are published. Raises: SchemaError when the roles do not fit them.
+        """Recode some rows, as they are published.
+
+        Raises: SchemaError when the roles do not fit them.
 
         Where people are counted, a column WHOSE comes with it, which a `Tally` takes away.
         """
@@ -92,7 +94,7 @@ class Recoding:
         return published
 
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Recode some columns, those that a search looks at among them; the index stays."""
+        """Recode some columns, those that a search looks at among them, under the same index."""
         plan = self.plan
         subset = subset_of(rows, plan)
         shown = rows if subset is None else rows[subset]
@@ -180,7 +182,10 @@ class Tally:
         return counted
 
     def check_complete(self) -> None:
-        """Refuse when a row is still awaited, or was of somebody else. Raises: ReadError."""
+        """Refuse when a row is still awaited, or was of somebody else.
+
+        Raises: ReadError.
+        """
         if self._awaited.any() or self._whose.any():
             raise source_changed()
 
@@ -191,7 +196,10 @@ def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
 
 
 def check_streamed(plan: Plan) -> None:
-    """Refuse what cannot be decided for each row by itself. Raises: RowsError."""
+    """Refuse what cannot be decided for each row by itself.
+
+    Raises: RowsError.
+    """
     if not plan.method.searches:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",

@@ -21,7 +21,7 @@ def written(number: float) -> Fraction:
 
 
 def most_within(limit: float, people: int) -> int:
-    """Return the most of so many people who are within a share of them, exactly: 29 of 100 for .29."""
+    """Return the most of so many people who are within a share of them, exactly (29 of 100 for .29)."""
     return math.floor(written(limit) * people)
 
 
@@ -31,7 +31,7 @@ def least_limit(some: int, people: int) -> float:
 
 
 def compared(figures: IntArray, factor: float, units: IntArray) -> IntArray:
-    """(classes,) -1, 0 or 1: whether whole numbers are below, at or above `factor` times others; int64."""
+    """Return -1, 0 or 1 for whole numbers below, at or above `factor` times others, (classes,) int64."""
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)
     near = np.flatnonzero(np.abs(figures - bounds) < NEAR * bounds)

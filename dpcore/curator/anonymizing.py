@@ -34,7 +34,10 @@ class Anonymizing:
     on_progress: OnProgress
 
     def table(self) -> AnonymizedTable:
-        """Anonymize rows in memory. Raises: RowsError where they do not fit; the errors of the plan."""
+        """Anonymize rows in memory.
+
+        Raises: RowsError where they do not fit; the errors of the plan.
+        """
         frame, models = self.compute(
             carried_out, self.engine.rows().frame, self.plan, on_progress=self.on_progress
         )

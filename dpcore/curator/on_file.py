@@ -33,15 +33,24 @@ class OnFile:
         return self.ledger.lines(self.account.dataset)
 
     def verify(self) -> None:
-        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
+        """Walk the chain of the ledger.
+
+        Raises: LedgerCorrupt when it was altered.
+        """
         self.ledger.verify(self.account.dataset)
 
     def release(self, request_id: str) -> Release:
-        """Return a stored release. Raises: ParameterError where there is none."""
+        """Return a stored release.
+
+        Raises: ParameterError where there is none.
+        """
         return Release.from_json(self._text(request_id))
 
     def report(self, request_id: str) -> PrivateReport:
-        """Return a stored private report. Raises: ParameterError where there is none."""
+        """Return a stored private report.
+
+        Raises: ParameterError where there is none.
+        """
         return PrivateReport.from_json(self._text(request_id))
 
     def _text(self, request_id: str) -> str:

@@ -69,7 +69,10 @@ def cell_type(column: Column) -> np.dtype[Any]:
 
 
 def cell_of_missing(column: Column) -> int:
-    """Return the cell of a missing value. Raises: SchemaError where it has none."""
+    """Return the cell of a missing value.
+
+    Raises: SchemaError where it has none.
+    """
     return int(column.encode(pd.Series([None], dtype=object))[0])
 
 

@@ -141,7 +141,10 @@ def engine_of(
     key: bytes,
     on_rows: Callable[[int], None] = unheeded,
 ) -> Engine:
-    """Return the engine that holds a table behind this schema. Raises: as the engines do."""
+    """Return the engine that holds a table behind this schema.
+
+    Raises: as the engines do.
+    """
     if isinstance(table, pd.DataFrame):
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):

@@ -28,7 +28,10 @@ class Readable(Protocol):
         """Whether all rows fit into memory."""
 
     def rows(self) -> Microdata:
-        """Return all rows. Raises: RowsError where they do not fit."""
+        """Return all rows.
+
+        Raises: RowsError where they do not fit.
+        """
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return those of some rows that count: of each person as many as declared."""
@@ -37,10 +40,16 @@ class Readable(Protocol):
         """Return up to `rows` rows, the first that are read."""
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of some columns, and their owners by another one. Raises: LimitError."""
+        """Return the distinct tuples of some columns, and their owners by another one.
+
+        Raises: LimitError.
+        """
 
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
-        """Return exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
+        """Return exact counts over cliques, of the rows that count.
+
+        Raises: LimitError for too many cells.
+        """
 
 
 class Evaluation(Registered, ABC, Generic[Read, Result]):
@@ -56,7 +65,10 @@ class Evaluation(Registered, ABC, Generic[Read, Result]):
 
     @abstractmethod
     def read(self, table: Readable, schema: Schema) -> Read:
-        """Read what the answer needs of the original. Raises: RowsError for rows that do not fit."""
+        """Read what the answer needs of the original.
+
+        Raises: RowsError for rows that do not fit.
+        """
 
     @abstractmethod
     def compute(self, original: Read, schema: Schema, on_progress: OnProgress = silent) -> Result:
@@ -70,7 +82,10 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
     """Whether it is about the rows that count, as releases are, or about all rows."""
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows. Raises: RowsError where they do not fit."""
+        """Return the rows.
+
+        Raises: RowsError where they do not fit.
+        """
         rows = table.rows()
         return table.counted(rows) if self.counted else rows
 

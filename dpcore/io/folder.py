@@ -123,7 +123,10 @@ class _Mixer:
         self._schema: Any = None
 
     def take(self, frame: pd.DataFrame) -> None:
-        """Rows, from any thread. Raises: ParameterError where they cannot be written."""
+        """Rows, from any thread.
+
+        Raises: ParameterError where they cannot be written.
+        """
         import pyarrow as pa
 
         with _writable():
@@ -235,7 +238,10 @@ def _remove_left(parent: Path) -> None:
 
 
 def _lock(folder: Path, held: ExitStack) -> None:
-    """Hold a folder. Raises: OSError where another one does, or where the disk knows no locks."""
+    """Hold a folder.
+
+    Raises: OSError where another one does, or where the disk knows no locks.
+    """
     handle = os.open(folder, os.O_RDONLY)
     held.callback(os.close, handle)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

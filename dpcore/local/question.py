@@ -66,7 +66,7 @@ class Question:
         return self.protocol.epsilon
 
     def encode(self, answers: Any) -> Integers:
-        """Return the category number of each answer; int64. Private: these are the true answers.
+        """Return the category number of each answer, int64. Private: these are the true answers.
 
         Args:
             answers: a list, array, series or pandas categorical of labels, of any type that has a text; a

@@ -123,7 +123,10 @@ def eulerian(entries: int) -> list[int]:
 
 
 def _geometric(scale: int) -> int:
-    """Draw k with P(k) ~ exp(-k / scale). Source: Canonne, Kamath, Steinke (2020), algorithm 2."""
+    """Draw k with P(k) ~ exp(-k / scale).
+
+    Source: Canonne, Kamath, Steinke (2020), algorithm 2.
+    """
     while True:
         rest = secrets.randbelow(scale)
         if bernoulli_exp(rest, scale):

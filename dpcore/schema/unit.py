@@ -69,7 +69,10 @@ class PrivacyUnit:
         return self.id_column is None and self.max_rows >= declared.max_rows
 
     def check_covers(self, declared: PrivacyUnit | None) -> None:
-        """Refuse what protects less than whoever runs a source declared. Raises: SchemaError."""
+        """Refuse what protects less than whoever runs a source declared.
+
+        Raises: SchemaError.
+        """
         if declared is not None and not self.covers(declared):
             raise SchemaError(
                 "whoever runs this source declared: {unit}; this would promise less",
@@ -94,7 +97,10 @@ class PrivacyUnit:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:
-        """Read what `to_dict` wrote. Raises: KeyError, ParameterError."""
+        """Read what `to_dict` wrote.
+
+        Raises: KeyError, ParameterError.
+        """
         taken = bool(fields.get("from_data", False))
         return cls(
             max_rows=fields["max_rows"],

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-_MARKS = frozenset(
-    {"", "?", "-", "--", ".", "..", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None"}
-)
-"""To the letter: Na may be sodium, and none an answer."""
-_MISSING = frozenset(
-    {
-        "n.a.", "unknown", "not known", "no answer", "not available", "missing",
-        "k.a.", "k. a.", "k.a", "keine angabe", "keine angaben", "unbekannt", "nicht bekannt", "fehlt",
-        "sans réponse", "sans reponse", "inconnu", "inconnue", "non renseigné", "n.c.", "nsp",
-        "sin respuesta", "desconocido", "desconocida", "no consta", "sin datos", "ns/nc", "s/d",
-        "sconosciuto", "sconosciuta", "non noto", "nessuna risposta", "non disponibile",
-        "okänd", "okänt", "uppgift saknas", "sem resposta", "desconhecido",
-        "不详", "不明", "未知", "未填", "未填写", "缺失", "不知道",
-    }
-)  # fmt: skip
-YES_AND_NO = (
-    ("yes", "no"), ("y", "n"), ("true", "false"), ("on", "off"), ("ja", "nein"), ("j", "n"),
-    ("wahr", "falsch"), ("oui", "non"), ("o", "n"), ("vrai", "faux"), ("sí", "no"), ("si", "no"),
-    ("s", "n"),
-    ("verdadero", "falso"), ("是", "否"), ("有", "无"), ("真", "假"), ("对", "错"),
-)  # fmt: skip
-SEXES = frozenset(
-    {
-        "m", "f", "w", "d", "x", "h", "u", "k", "male", "female", "man", "woman", "men", "women",
-        "other", "diverse", "non-binary", "intersex", "männlich", "weiblich", "divers", "mann", "frau",
-        "homme", "femme", "masculin", "féminin", "hombre", "mujer", "masculino", "femenino", "varón",
-        "maschio", "femmina", "uomo", "donna", "kvinna", "男", "女", "男性", "女性", "其他",
-    }
-)  # fmt: skip
+import tomllib
+from pathlib import Path
+
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_MARKS = frozenset[str](_WORDS["marks"])
+_MISSING = frozenset[str](_WORDS["missing"])
+YES_AND_NO: tuple[tuple[str, str], ...] = tuple((yes, no) for yes, no in _WORDS["yes_and_no"])
+SEXES = frozenset[str](_WORDS["sexes"])
 
 
 def means_missing(text: str) -> bool:

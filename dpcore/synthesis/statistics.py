@@ -91,7 +91,10 @@ class Statistics(Recipe):
     def of(
         cls, schema: Schema, column: str, *, moments: bool = True, quantiles: Sequence[Number] = ("1/2",)
     ) -> Statistics:
-        """Return the recipe for a column of numbers. Raises: ParameterError for a column of another kind."""
+        """Return the recipe for a column of numbers.
+
+        Raises: ParameterError for a column of another kind.
+        """
         declared = schema.column(column)
         if not isinstance(declared, Integer | Real):
             raise ParameterError(

@@ -81,7 +81,10 @@ def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
 
 
 def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
-    """Return the most precise table that holds a clique. Raises: ParameterError where none does."""
+    """Return the most precise table that holds a clique.
+
+    Raises: ParameterError where none does.
+    """
     table = most_precise(tables, clique)
     if table is None:
         raise ParameterError(

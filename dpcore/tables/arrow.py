@@ -90,7 +90,10 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
 
 
 def kinds_of(schema: Any) -> dict[str, Any]:
-    """Return the types of a table by column. Raises: as `check_types`."""
+    """Return the types of a table by column.
+
+    Raises: as `check_types`.
+    """
     check_types(zip(schema.names, schema.types, strict=True))
     return dict(zip(schema.names, schema.types, strict=True))
 

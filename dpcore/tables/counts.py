@@ -255,7 +255,10 @@ def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
-    """Read what `pack` wrote. Raises: ParameterError for anything but a table of finite numbers."""
+    """Read what `pack` wrote.
+
+    Raises: ParameterError for anything but a table of finite numbers.
+    """
     if not re.fullmatch(r"<[fi][48]", fields["dtype"]) or any(size < 0 for size in fields["shape"]):
         raise ParameterError("a packed table must hold numbers", remedy="pack it again")
     flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))

@@ -115,7 +115,10 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
 
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
-    """Return the rows of a frame that count. Raises: SchemaError for a row without an id."""
+    """Return the rows of a frame that count.
+
+    Raises: SchemaError for a row without an id.
+    """
     places = kept_rows(frame, row_digests(frame, key), unit)
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 

@@ -21,7 +21,6 @@ from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel, SensitiveModel
-from tests.tiers import but_first
 
 pytestmark = pytest.mark.shared
 
@@ -55,7 +54,8 @@ def check(row: Any, answer: Point | Solution | None) -> None:
         assert answer.suppressed == row.suppressed_model, row
 
 
-@pytest.mark.parametrize("setup", but_first(1, SETUPS))
+@pytest.mark.proof
+@pytest.mark.parametrize("setup", SETUPS)
 def test_every_row_by_frontier(
     shared: Path, tuples_for: Build, setup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

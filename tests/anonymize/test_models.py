@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.grouper import Grouper
@@ -24,8 +24,9 @@ from dpcore.anonymize.models import (
 )
 from dpcore.errors import ParameterError
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, cases, classes_at, holds
+from tests.tiers import examples
 
-often = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+often = examples(30, suppress_health_check=list(HealthCheck))
 """Every model is asked about every table: to draw a table takes longer than to judge its classes."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.apply import anonymized, apply
@@ -30,8 +30,9 @@ from dpcore.anonymize.models import (
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, ParameterError, SchemaError
 from tests.anonymize.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases
+from tests.tiers import examples
 
-often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+often = examples(60, suppress_health_check=list(HealthCheck))
 
 
 def people(rows: int = 200) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -15,6 +15,7 @@ from dpcore.anonymize.quality import quality
 from dpcore.anonymize.recoded import full_domain, leaf_codes, recode
 from dpcore.errors import HierarchyError
 from tests.anonymize.oracle import gate
+from tests.tiers import examples
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
 TABLE = pd.DataFrame({"place": ["a1", "a2", "b1", "b1", "b1", "b2"], "other": range(6)})
@@ -63,7 +64,7 @@ def test_a_label_of_several_levels_may_stand_for_all_its_leaves() -> None:
     assert recoded.ncp == pytest.approx(3 / 4 * 1 / 2)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.sampled_from(PLACE.values), min_size=4, max_size=40), st.integers(1, 4))
 def test_methods_share_one_scale(values: list[str], k: int) -> None:
     """Broken: a method is measured differently; one column of categories can be checked from the print

@@ -210,12 +210,18 @@ class Person:
         return self.rest()
 
     def upload(self, content: bytes, name: str = "people.csv") -> Person:
-        """Choose a file on the Data page."""
-        file = {"name": name, "mimeType": "text/csv", "buffer": content}
-        self.page.locator("input[type=file]").set_input_files(file)
+        """Choose a file on the Data page, to share something of it."""
+        self.bring(content, name)
         read = re.compile("Who is protected\\?|The data set is open")  # known tables open at once
         self.page.get_by_text(read).first.wait_for(timeout=60 * SECOND)
         return self.rest()
+
+    def bring(self, content: bytes, name: str, field: str = "A table to share") -> Person:
+        """Choose a file for one of the fields of the first page."""
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        place = self.page.get_by_test_id("stFileUploader").filter(has_text=field)
+        place.locator("input[type=file]").set_input_files(file)
+        return self
 
     def open(self, content: bytes, name: str = "people.csv") -> Person:
         """Upload a table and open it as suggested, all of it known from outside."""

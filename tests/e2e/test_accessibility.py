@@ -37,7 +37,7 @@ def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
 
 
 FIRST_STEPS = {
-    ("Data, empty", False): "Open this sample",
+    ("Data, empty", False): "A table to share",
     ("Synthesize", False): "Release for",
     ("Ledger", True): "epsilon: spent",
 }

@@ -21,6 +21,7 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.schema.source import COMPARISONS, Condition, Join, Source
 from tests.contracts.engine_kinds import duckdb_engine, postgres_schema, postgres_source
+from tests.tiers import examples
 
 duckdb = pytest.importorskip("duckdb")
 KEY = b"k" * 32
@@ -99,7 +100,7 @@ def changed_by_others(ask: Callable[[Any], Counter[tuple[Any, ...]]], data: Any)
     return False
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(source=sources, data=tables)
 @example(source=described(columns=("person", "x"), joins=(SEX, REGION)), data=BOTH)
 @example(source=described(columns=("x",)), data=BOTH)

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, ReadError, SchemaError
 from dpcore.io import Limits, ReadOptions, ReadResult, check_size, read_table
+from tests.tiers import examples
 
 
 def read(text: str, **options: object) -> ReadResult:
@@ -147,7 +148,7 @@ def test_a_text_in_the_last_row_of_many_keeps_its_column_a_text() -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map(str.strip)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.data(), st.integers(1, 4), st.sampled_from([",", ";", "\t", "|"]))
 def test_what_a_csv_writer_writes_is_read_back(data: st.DataObject, width: int, separator: str) -> None:
     """Some text in some cell would be changed on the way in."""

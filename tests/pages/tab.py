@@ -38,9 +38,11 @@ class Tab:
         assert found, f"no button {label!r} among {labels}"
         return found[0]
 
-    def upload(self, content: bytes, name: str = "people.csv") -> Tab:
-        """Drop a file on the Data page."""
-        self.at.file_uploader[0].upload(name, content, "text/csv").run()
+    def upload(self, content: bytes, name: str = "people.csv", seconds: float = 90) -> Tab:
+        """Drop a file on a page; on the first one, to share something of it."""
+        fields = [*self.at.file_uploader]
+        to_share = [each for each in fields if str(each.key).startswith("table-upload")]
+        (to_share or fields)[0].upload(name, content, "text/csv").run(timeout=seconds)
         return self
 
     def open(self, content: bytes = CSV, name: str = "people.csv") -> Tab:

@@ -483,6 +483,7 @@ def test_several_secrets_at_once(app: Tab) -> None:
     )
 
 
+@pytest.mark.proof
 def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     """Recursive l, ordered and hierarchical t, k-map, delta-presence, weights and households would be in the
     library and on no page."""

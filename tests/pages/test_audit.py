@@ -57,8 +57,7 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
 
 def test_the_sample_meets_its_voter_list(app: Tab) -> None:
     """The attack that made this famous could not be seen."""
-    app.at.button[1].click().run()
-    app.press("Open the data set").go("audit")
+    app.press("Open this sample: Hospital visits").press("Open the data set").go("audit")
     assert "are found with certainty" in app.text
     assert "patient_id and name name people" in app.text.replace("\\", "")
     app.set("toggle", "The attacker holds", False)

@@ -38,14 +38,51 @@ def edit(app: Tab, row: int, **changes: object) -> Tab:
     return app
 
 
-def test_first_page_offers_samples_and_an_upload(app):
-    """A newcomer would not know where to begin."""
+def test_the_first_page_has_three_ways_to_begin(app):
+    """A newcomer would not know where to begin, or what it is called."""
     assert app.errors == ""
+    assert app.at.title[0].value == "Privacy Workbench"
+    assert [each.value for each in app.at.subheader] == [
+        "Check a table",
+        "Share numbers or a table",
+        "Collect answers",
+    ]
     assert [each.label for each in app.at.button] == [
+        "Check this sample: Hospital visits",
         "Open this sample: Census",
         "Open this sample: Hospital visits",
+        "Ask a question",
+        "Try it on invented people",
     ]
-    assert "50 MB" in app.at.file_uploader[0].label
+    assert [each.label for each in app.at.file_uploader] == ["A table to check", "A table to share"]
+    assert "50 MB" in app.text
+
+
+def test_a_file_is_checked_by_dropping_it(app):
+    """Whoever only wants to know whether a table is anonymous would have to describe it first."""
+    app.at.file_uploader[0].upload("people.csv", CSV, "text/csv").run()
+    assert app.errors == ""
+    assert app.at.title[0].value == "Is this anonymous?"
+    assert "of the people are unique" in app.text or "Nobody is unique" in app.text
+    app.go("upload")
+    assert "200 rows and 3 columns" in app.text, "it would have to be brought again to be shared"
+
+
+def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
+    """People would be sent to another page to begin, and find their way back alone."""
+    for page in ("anonymize", "evaluate", "links", "ledger", "codebook", "synthesize"):
+        assert app.go(page).at.file_uploader, page
+    app.go("ledger").at.file_uploader[-1].upload("people.csv", CSV, "text/csv").run()
+    assert "200 rows and 3 columns" in app.text
+    app.go("upload").open_draft()
+    assert app.at.title[0].value == "Ledger"
+
+
+def test_a_survey_is_tried_on_invented_people(app):
+    """Nobody would see what comes of such answers before asking anyone."""
+    app.press("Try it on invented people")
+    assert app.at.title[0].value == "Ask without learning anybody's answer"
+    assert "20,000 people" in app.text
 
 
 def test_sample_is_opened_and_the_next_steps_are_shown(app):
@@ -60,7 +97,7 @@ def test_sample_is_opened_and_the_next_steps_are_shown(app):
 def test_a_table_that_is_not_opened_yet_is_led_back_to(app):
     """Whoever goes on to another page too early would take the table for lost."""
     app.press("Open this sample: Hospital visits").go("anonymize")
-    assert [each.label for each in app.at.button][-1] == "Go on opening Hospital visits"
+    assert app.at.button[0].label == "Go on opening Hospital visits"
     app.go("upload")
     assert "**Hospital visits** · not opened yet" in app.text
     app.press("Open the data set").go("anonymize")
@@ -172,7 +209,7 @@ def test_each_table_is_asked_about_anew(app):
     app.upload(CSV)
     assert app.at.radio[0].value == "one"
     app.press("Choose another table")
-    app.at.button[1].click().run()
+    app.press("Open this sample: Hospital visits")
     assert app.at.radio[0].value == "named"
     assert next(each.value for each in app.at.selectbox if each.label.startswith("Rows of one")) == 3
 

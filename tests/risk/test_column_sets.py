@@ -4,17 +4,18 @@ from itertools import combinations
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import LimitError, ParameterError
 from dpcore.risk.column_sets import column_sets
+from tests.tiers import examples
 
 SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=25)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(rows=ROWS)
 def test_against_brute_force(rows: list[tuple[int, ...]]) -> None:
     """Broken: a set's figures differ from looking at all pairs of rows."""

@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
 from dpcore.risk.special_uniques import dis_scores, largest_looked_at, special_uniques
+from tests.tiers import examples
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4, st.integers(0, 5)), min_size=1, max_size=20)
 TEN = pd.DataFrame(
@@ -49,7 +50,7 @@ def brute_force(rows: list[tuple[int, ...]], person: list[int] | None, largest: 
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rows=ROWS, several=st.booleans(), largest=st.integers(1, 4))
 def test_against_brute_force(rows: list[tuple[int, ...]], several: bool, largest: int) -> None:
     """Broken: a row's sets, score or parts differ from looking at all pairs of rows, or rows are counted

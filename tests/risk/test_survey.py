@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError, SchemaError
@@ -19,6 +19,7 @@ from dpcore.risk.survey import (
     population_frequency,
     sampling_weights,
 )
+from tests.tiers import examples
 
 
 @pytest.mark.parametrize(("frequency", "population"), [(1, 3.0), (1, 40.0), (2, 5.5), (4, 31.0), (30, 90.0)])
@@ -61,7 +62,7 @@ def test_a_person_weighs_once_in_each_class() -> None:
 PEOPLE = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 10)), min_size=1, max_size=9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(people=PEOPLE)
 def test_a_household_is_found_with_any_of_its_people(people: list[tuple[int, int, int]]) -> None:
     """Broken: the risk is not that of finding at least one of them, summed over all ways to find some; or a

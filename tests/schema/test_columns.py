@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Column, Date, Integer, Outside, Real
+from tests.tiers import examples
 
 RNG = np.random.default_rng(0)
 whole = st.integers(min_value=-(10**6), max_value=10**6)
@@ -65,7 +66,7 @@ booleans = st.builds(
 columns = st.one_of(integers(), reals(), dates(), categoricals(), booleans)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(columns, st.integers(0, 2**32))
 def test_every_cell_comes_back(column: Column, seed: int) -> None:
     """A value drawn inside a cell must lie in that cell, or a synthetic table would drift."""
@@ -76,7 +77,7 @@ def test_every_cell_comes_back(column: Column, seed: int) -> None:
     assert column.check(values) == Outside(missing=3 * column.missing, other=3 * getattr(column, "other", 0))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(columns)
 def test_columns_survive_json(column: Column) -> None:
     """A saved schema must be the schema that was saved."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Column
 from dpcore.schema.values import as_text
+from tests.tiers import examples
 
 COLUMNS = (
     dp.Categorical(
@@ -67,7 +68,7 @@ def alone(asked: Callable[[pd.Series], Any], name: str, values: pd.Series) -> li
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.kind)
-@settings(max_examples=150)
+@examples(150)
 @given(values=tables)
 def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
     """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
@@ -82,7 +83,7 @@ def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
         assert getattr(outside, kind) == sum(getattr(each, kind) for _, each in single)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(values=tables)
 def test_texts_are_given_row_by_row(values: pd.Series) -> None:
     """Texts that are named by a threshold must not change with another person's value."""

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as frames
 
 import dpcore as dp
 from dpcore.schema import Column, Outside, Schema
+from tests.tiers import examples
 
 
 def suggested(**columns: object) -> dict[str, Column]:
@@ -190,7 +191,7 @@ def test_many_texts_are_left_out() -> None:
     assert left_out(schema) == {"t"}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     frames.data_frames(
         [

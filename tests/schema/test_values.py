@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema.values import MISSING, as_text, canonical, canonical_text, texts, texts_of
 from dpcore.tables.arrow import frame_of
 from dpcore.tables.digests import row_digests
-from tests.tiers import but_first
+from tests.tiers import but_first, examples
 
 KEY = b"k" * 32
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +72,7 @@ def test_texts_digests_and_cells_of_thousands_of_tables(dtype: str) -> None:
         assert column._encode(series)[0].tolist() == [cells[column.kind, id(value)] for value in values]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.lists(st.integers(-(2**53), 2**53), min_size=1, max_size=6),
     st.sampled_from(["int64", "float64", "Int64", "object", "category"]),
@@ -83,7 +83,7 @@ def test_a_number_is_one_value_in_every_type_of_column(values: list[int], dtype:
     assert as_text(pd.Series(values, dtype=dtype)).tolist() == list(map(str, values))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.floats() | st.none(), min_size=1, max_size=6))
 def test_decimal_numbers_too(values: list[float | None]) -> None:
     """The same for decimal numbers; two that differ must keep two texts."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
@@ -14,6 +14,7 @@ from dpcore.schema import Clique, Domain
 from dpcore.synthesis.consistency import consistent, consistent_variances, evidence
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
+from tests.tiers import examples
 
 
 def summing(domain: Domain, clique: Clique) -> np.ndarray:
@@ -60,7 +61,7 @@ def problems(draw: st.DrawFn) -> tuple[Domain, list[Marginal]]:
     return domain, marginals
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(problems())
 def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]]) -> None:
     """The closed form must be the least-squares answer, its variances too: quotes promise them."""
@@ -74,7 +75,7 @@ def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]])
         assert ours.variance <= asked.variance * (1 + 1e-9)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(problems(), st.data())
 def test_sums_of_cells_agree_with_dense_least_squares(
     problem: tuple[Domain, list[Marginal]], data: st.DataObject
@@ -106,7 +107,7 @@ def test_sums_of_cells_agree_with_dense_least_squares(
     np.testing.assert_allclose(cells.values.ravel(), summing(domain, clique) @ table, atol=1e-7)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(problems())
 def test_common_columns_agree(problem: tuple[Domain, list[Marginal]]) -> None:
     """Two tables of one release must not contradict each other on a column they share."""

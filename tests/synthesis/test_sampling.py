@@ -6,13 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
 from dpcore.synthesis.sampling import even_orders, sample_cells
 from dpcore.tables.nearest import nearest_distribution
 from tests.statistical import laws
+from tests.tiers import examples
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -140,7 +141,7 @@ def test_extreme_draws_stay_inside(monkeypatch: pytest.MonkeyPatch) -> None:
 values = st.lists(st.floats(min_value=-100, max_value=100), min_size=1, max_size=6).map(np.array)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(values, st.floats(min_value=0.1, max_value=300))
 def test_nearest_distribution_against_a_solver(noisy: np.ndarray, total: float) -> None:
     """The projection must be the minimum of the squared distance under the constraints."""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import dpcore as dp
@@ -24,6 +24,7 @@ from dpcore.io import folder as folders
 from dpcore.release import Guarantee
 from dpcore.schema.source import Source
 from dpcore.tables.rows import PublicTable
+from tests.tiers import examples
 from workbench import __main__ as commands
 from workbench.store import likeness, start
 from workbench.store.database import Store
@@ -253,7 +254,7 @@ UNITS = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(declared=UNITS | st.none(), unit=UNITS)
 def test_the_unit_of_a_source_reaches_the_ledger(
     place: Path, declared: dp.PrivacyUnit | None, unit: dp.PrivacyUnit

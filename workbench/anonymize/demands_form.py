@@ -24,7 +24,7 @@ from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
@@ -33,23 +33,8 @@ LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
 SECRET = Widget[str]("anonymize-secret")
 NOTHING = "none"
-METRIC_WORDS = Words(
-    {
-        "loss": N_("information loss: how much of its domain each cell covers"),
-        "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
-        "entropy": N_("bits lost (non-uniform entropy)"),
-        "discernibility": N_("discernibility: sum of squared group sizes"),
-        "class size": N_("average group size"),
-    }
-)
-SUPPRESSED_WORDS = Words(
-    {
-        "checked": N_("published as one group if it meets every demand, else left out"),
-        "dropped": N_("left out"),
-        "blanked": N_("published without what should stay unknown"),
-        "kept": N_("published with everything, however few they are (as ARX does)"),
-    }
-)
+METRIC_WORDS = Words("anonymize.metric_words")
+SUPPRESSED_WORDS = Words("anonymize.suppressed_words")
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:

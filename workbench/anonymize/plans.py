@@ -17,7 +17,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.proposals import SizeOf, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import COUNTED_WORDS, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -27,22 +27,8 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-METHOD_NAMES = Words(
-    {
-        "full-domain": N_("full-domain"),
-        "local recoding": N_("local recoding"),
-        "mondrian": N_("Mondrian"),
-        "microaggregation": N_("microaggregation (MDAV)"),
-    }
-)
-METHOD_WORDS = Words(
-    {
-        "full-domain": N_("one level per column, the same for everybody"),
-        "local recoding": N_("levels differ from group to group"),
-        "mondrian": N_("groups cut along the data, free ranges"),
-        "microaggregation": N_("numbers become group means"),
-    }
-)
+METHOD_NAMES = Words("anonymize.method_names")
+METHOD_WORDS = Words("anonymize.method_words")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,17 +11,10 @@ from dpcore.anonymize.hierarchies.builders import DATE_LEVELS, dates, intervals,
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.schema.date import has_days
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 
-RULES = Words(
-    {
-        "intervals": N_("intervals of numbers"),
-        "masking": N_("masking the last characters"),
-        "order": N_("neighbors in an order"),
-        "dates": N_("parts of dates"),
-    }
-)
-PERIODS = Words({"month": N_("month"), "quarter": N_("quarter"), "year": N_("year"), "decade": N_("decade")})
+RULES = Words("anonymize.rules")
+PERIODS = Words("anonymize.periods")
 EXAMPLES = 3
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 

@@ -12,10 +12,10 @@ from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules, write_answers
 from workbench.ui import criteria, file_view, widgets
 from workbench.ui.files import file_name
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain, printable
 
-YES_NO = Words({"yes": N_("yes"), "no": N_("no")})
+YES_NO = Words("audit.yes_no")
 
 
 def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Outcome, ...]] | None:

@@ -13,22 +13,10 @@ from workbench.ui import charts, file_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import number, percent, plain
 
-HEADINGS = Words(
-    {
-        "people": N_("people in the group"),
-        "risk": N_("risk (1 / people)"),
-        "score": N_("SUDA score"),
-        "dis": N_("chance that a match is right (DIS)"),
-        "smallest": N_("columns of the smallest unique set"),
-        "sets": N_("minimal unique sets"),
-        "population": N_("estimated people of the population in the group"),
-        "individual": N_("individual risk (from weights)"),
-        "household": N_("household risk"),
-    }
-)
+HEADINGS = Words("audit.headings")
 
 
 def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:

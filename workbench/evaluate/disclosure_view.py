@@ -17,20 +17,11 @@ from workbench.evaluate.charts import attacks
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import percent
 
 CANARIES = 1_000
-ATTACKS = Words(
-    {
-        "exact copies": N_("a released row is somebody's row"),
-        "closest record": N_("a released row is closer to people in it"),
-        "singling out by one column": N_("a question about one column finds one person"),
-        "singling out by several columns": N_("a question about three columns finds one person"),
-        "linkability": N_("two lists of the same people are joined"),
-        "inference": N_("an unknown value is guessed"),
-    }
-)
+ATTACKS = Words("evaluate.attacks")
 
 
 def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:

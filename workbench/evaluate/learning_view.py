@@ -24,27 +24,12 @@ from workbench.evaluate.charts import scores
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 
 SPLITS = 3
-MEASURES = Words(
-    {
-        "accuracy": N_("accuracy, share of right answers"),
-        "f1": N_("F1, mean over the classes"),
-        "mse": N_("mean squared error, of a target from -1 to 1"),
-        "r2": N_("R², share of the variance explained"),
-        "nmi": N_("agreement of the groups (NMI)"),
-    }
-)
-COMPARED = Words(
-    {
-        "release": N_("release"),
-        "original": N_("original, no privacy"),
-        "majority": N_("one answer for all"),
-        "shuffled": N_("shuffled labels"),
-    }
-)
+MEASURES = Words("evaluate.measures")
+COMPARED = Words("evaluate.compared")
 
 
 def learning(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:

@@ -22,7 +22,7 @@ from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate.rerun import run
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import SAMPLE_TITLES
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
@@ -33,14 +33,7 @@ ROWS = 3_000
 SPLITS = 2
 SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
 """Rows, features and share of the class 1 of the three tables of the book."""
-RECIPES = Words(
-    {
-        "gaussian": N_("Gaussian by class"),
-        "adaptive": N_("Adaptive"),
-        "tree": N_("Tree"),
-        "independent": N_("Independent"),
-    }
-)
+RECIPES = Words("evaluate.recipes")
 MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
 """Microaggregation at several k, which has no epsilon."""
 

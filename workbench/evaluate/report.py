@@ -18,7 +18,7 @@ from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.ui import progress_view
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import number, percent, plain
 
 COLUMN_OFF = 0.1
@@ -27,38 +27,9 @@ KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
-LEARNERS = Words(
-    {
-        "logistic": N_("logistic regression"),
-        "linear": N_("linear regression"),
-        "k-means": N_("groups (k-means)"),
-        "trees": N_("boosted trees"),
-        "svm": N_("support vector machine"),
-    }
-)
-STAGES = Words(
-    {
-        "comparing columns and pairs": N_("comparing columns and pairs"),
-        "comparing single values": N_("comparing single values"),
-        "comparing how columns go together": N_("comparing relations between columns"),
-        "asking random questions": N_("asking 300 random questions"),
-        "attacking": N_("attacking"),
-        "making it again": N_("making it again from half of the people"),
-        "telling the tables apart": N_("telling the tables apart"),
-    }
-)
-PLACED = Words(
-    {
-        "pairs": N_("pairs of columns"),
-        "triples": N_("triples of columns"),
-        "relations": N_("pairs of columns, in wide cells"),
-        "association": N_("strength of relations between columns"),
-        "correlation": N_("correlation of numbers"),
-        "queries": N_("random questions"),
-        "impossible": N_("impossible pairs of values"),
-        "propensity": N_("telling the tables apart"),
-    }
-)
+LEARNERS = Words("evaluate.learners")
+STAGES = Words("evaluate.stages")
+PLACED = Words("evaluate.placed")
 """The measures that have a place between perfect and independent columns."""
 
 _SIDES = {"own": "release", "best": "original", "least": "majority"}

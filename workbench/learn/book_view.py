@@ -10,27 +10,14 @@ import streamlit as st
 
 from workbench.ui import examples, widgets
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.method_charts import against_epsilon
 
 FIGURES = Path(__file__).with_name("book.json")
 """Written by `benchmarks/learning.py --figures`."""
-METHODS = Words(
-    {
-        "gaussian": N_("Gaussian by class (differentially private)"),
-        "mdav": N_("MDAV (k-anonymous, no epsilon)"),
-        "book": N_("the book's code (keeps no epsilon)"),
-        "original": N_("original, no privacy"),
-    }
-)
+METHODS = Words("learn.methods")
 COLORS = {"gaussian": PRIVATE, "mdav": SYNTHETIC, "book": WARNING, "original": ORIGINAL}
-MEASURES = Words(
-    {
-        "svm": N_("accuracy of a support vector machine"),
-        "mse": N_("mean squared error of a line through labels of 1 and -1"),
-        "nmi": N_("agreement of the groups (NMI)"),
-    }
-)
+MEASURES = Words("learn.measures")
 
 
 def lines() -> pd.DataFrame:

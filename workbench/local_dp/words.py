@@ -6,33 +6,12 @@ from collections.abc import Sequence
 
 import dpcore.local as dl
 from workbench.local_dp.design import half_width
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import hundredths, percent
 
-TITLES = Words(
-    {
-        "randomized response": N_("Randomized response"),
-        "subset selection": N_("Subset selection"),
-        "optimized unary": N_("Optimized unary"),
-        "symmetric unary": N_("Symmetric unary"),
-        "local hashing": N_("Local hashing"),
-        "Hadamard response": N_("Hadamard response"),
-        "rounded response": N_("Rounded at random, then randomized response"),
-        "Duchi": N_("Duchi's mechanism"),
-        "piecewise": N_("Piecewise mechanism"),
-    }
-)
+TITLES = Words("local_dp.titles")
 
-REPORTS = Words(
-    {
-        "randomized response": N_("A report is one of the answers: often the true one, else any other."),
-        "subset selection": N_("A report names a few answers; the true one is among them more often."),
-        "optimized unary": N_("A report says yes or no to every answer, each changed at random."),
-        "symmetric unary": N_("A report says yes or no to every answer, each changed at random."),
-        "local hashing": N_("A report sorts all answers into groups at random, and names one group."),
-        "Hadamard response": N_("A report is a number that fits about half of all answers."),
-    }
-)
+REPORTS = Words("local_dp.reports")
 
 
 def plus_minus(share: float) -> str:

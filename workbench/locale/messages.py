@@ -1,8 +1,9 @@
-"""Finds the messages for Babel: what `_` and `N_` mark, and the library's errors, reasons and stages."""
+"""Extraction of messages for Babel, of `words.toml`, of `_` and `N_`, and of the sentences of the library."""
 
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -24,6 +25,16 @@ def extract(
             for argument in marked:
                 for message in _texts(argument):
                     yield argument.lineno, "", message, []
+
+
+def extract_words(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[tuple[int, str, str, list[str]]]:
+    """(line, function, message, comments) of every message in `words.toml`, for Babel."""
+    for package, tables in tomllib.load(file).items():
+        for name, messages in tables.items():
+            for message in messages.values():
+                yield 1, "", message, [f"{package}.{name}"]
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:

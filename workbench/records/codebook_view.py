@@ -10,26 +10,10 @@ from workbench.store.datasets import DataSet, Declaration
 from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
-from workbench.ui.language import N_, Words, _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.wording import plain, unit_words
 
-FACTS = Words(
-    {
-        "low": N_("low"),
-        "high": N_("high"),
-        "categories": N_("categories"),
-        "special": N_("numbers with a cell of their own"),
-        "missing": N_("cell for missing"),
-        "missing_tokens": N_("means missing"),
-        "other": N_("cell for other"),
-        "kind": N_("kind"),
-        "cuts": N_("cuts"),
-        "bin_width": N_("step"),
-        "step": N_("step"),
-        "synonyms": N_("what counts as what"),
-        "unreadable_is_missing": N_("what cannot be read"),
-    }
-)
+FACTS = Words("records.facts")
 
 
 def table(declaration: Declaration) -> pd.DataFrame:

@@ -14,63 +14,20 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
 from workbench.store.datasets import DataSet, is_declaration, without_facts
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
 
-_STATES = Words(
-    {
-        "reserved": N_("held: running or cut off"),
-        "committed": N_("released"),
-        "failed": N_("failed, charge stays"),
-    }
-)
+_STATES = Words("records.states")
 
 
-EVALUATIONS = Words(
-    {
-        "distributions": N_("distributions of {about}"),
-        "distances of counts": N_("how far the columns and pairs of a release are from the original"),
-        "counts together": N_("counts of {about}"),
-        "range query errors": N_("errors of range queries on {about}"),
-        "marginal error": N_("marginal error over {about} columns at a time"),
-        "re-identification risk": N_("re-identification risk by {about}"),
-        "risk of each row": N_("risk of each row by {about}"),
-        "what one person's group gives away": N_("what a group of people gives away, by {about}"),
-        "similarity": N_("similarity of a release and the original"),
-        "propensity": N_("telling a release from the original"),
-        "learning": N_("learning {about} from a release"),
-        "attacks": N_("attacks on a release"),
-        "attacks with half held out": N_("attacks on a release made again from half of the people"),
-        "accuracy": N_("accuracy of {about} predicted from a release"),
-        "trial": N_("trial of {about}"),
-        "residual risk": N_("residual risk under {about}"),
-        "proposed roles": N_("proposed roles of the columns"),
-        "proposed hierarchies": N_("proposed hierarchies of {about}"),
-        "thin rows": N_("rows in thin regions by {about}"),
-        "published criterion": N_("measured against {about}"),
-        "search size": N_("size of the search over {about}"),
-        "frontier": N_("anonymization frontier: {about}"),
-    }
-)
+EVALUATIONS = Words("records.evaluations")
 """Sentences of the ledger for each kind of evaluation."""
 
 
-_PEOPLE = Words(
-    {
-        "shown to": N_("shown to {person}"),
-        "hidden from": N_("no longer shown to {person}"),
-        "handed to": N_("handed to {person}"),
-    }
-)
+_PEOPLE = Words("records.people")
 
-_KINDS = Words(
-    {
-        "older copy accepted": N_("an older copy of the ledger was accepted, without {number} lines"),
-        "new sealing key": N_("the ledger was sealed again under a new key"),
-        "totals sealed": N_("totals were sealed by a newer version of this program"),
-    }
-)
+_KINDS = Words("records.kinds")
 """Sentences of the ledger for lines about itself."""
 
 

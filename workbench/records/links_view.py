@@ -11,12 +11,12 @@ from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.report import asking, of_release, of_table
 from workbench.ui.report.document import page
 from workbench.ui.wording import plain
 
-ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
+ENDS = Words("records.ends")
 
 
 def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:

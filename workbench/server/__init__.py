@@ -1,1 +1,1 @@
-"""What runs around the pages: processes that compute for them, and what every request passes."""
+"""What runs around the pages, processes that compute for them and checks that every request passes."""

@@ -27,11 +27,13 @@ from workbench.server.web import holders, tabs
 from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft
+from workbench.session.notes import BringTable as BringTable
+from workbench.session.notes import GoTo as GoTo
 from workbench.session.notes import Offered as Offered
-from workbench.session.notes import OpenSample as OpenSample
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.person import ledger as ledger
 from workbench.session.run import Run
 from workbench.store import datasets, start
@@ -72,6 +74,7 @@ class Session:
         reports: internal reports that were computed, and what was made of public numbers.
         on_first_rows: whether what needs rows that do not fit is computed from the first ones.
         notices: an error to show, by the page or field that it happened on.
+        page: the one that is shown, by its name in the address.
         slots: the state of each room and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
         used: when a person last did something here, on the monotonic clock.
@@ -96,6 +99,7 @@ class Session:
     reports: dict[Key, object] = field(default_factory=dict)
     on_first_rows: bool = False
     notices: dict[str, Exception] = field(default_factory=dict)
+    page: str = ""
     slots: dict[type, object] = field(default_factory=dict)
     tab: str = ""
     used: float = field(default_factory=time.monotonic)

@@ -44,6 +44,7 @@ class Draft:
         size: of the rows, in bytes.
         source: where the rows are, of which these are the first ones; None for a table of its own.
         declared: who is protected, as the operator of the source declared it; None where nobody did.
+        page: where it is wanted, once it is open; "upload" for the Data page itself.
     """
 
     name: str
@@ -71,3 +72,4 @@ class Draft:
     size: int = 0
     source: Source | None = None
     declared: PrivacyUnit | None = None
+    page: str = "upload"

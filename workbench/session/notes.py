@@ -9,10 +9,31 @@ from dpcore.release import AnonymizedTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenSample:
-    """A note to the Data page: open this sample."""
+class BringTable:
+    """A note to the Data page: read this table, for another page.
 
-    key: str
+    Attributes:
+        page: where it is wanted; "upload" for the Data page itself.
+        sample: key of a sample; empty for a file.
+        name, data: of the file.
+    """
+
+    page: str
+    sample: str = ""
+    name: str = ""
+    data: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoTo:
+    """A note to the Data page: go on to this page."""
+
+    page: str
+
+
+@dataclass(frozen=True)
+class TrySurvey:
+    """A note to the Local answers page: play a survey through on a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)

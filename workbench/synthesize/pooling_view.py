@@ -14,17 +14,11 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.widgets import compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
-PEOPLE = Words(
-    {
-        "unknown": N_("nobody can say"),
-        "different": N_("different people"),
-        "the same": N_("some people may be in several"),
-    }
-)
+PEOPLE = Words("synthesize.people")
 
 
 def show(name: str, release: Release) -> None:

@@ -20,31 +20,12 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.language import N_, Words, _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
-STEPS = Words(
-    {
-        "preprocess": N_("Prepare: values put within public bounds"),
-        "model": N_("Learn a model"),
-        "sample": N_("Draw rows"),
-        "privacy test": N_("Test the drawn rows"),
-    }
-)
-RESULTS = Words(
-    {
-        "columns": N_("columns"),
-        "bounds": N_("bounds"),
-        "rows": N_("rows"),
-        "repeated rows": N_("rows that repeat another"),
-        "smallest distance": N_("smallest distance of two rows"),
-        "copies of public records": N_("copies of public records"),
-        "passed": N_("passed"),
-        "distance": N_("rows that differ from the table"),
-        "half width": N_("off by"),
-    }
-)
+STEPS = Words("synthesize.steps")
+RESULTS = Words("synthesize.results")
 
 
 def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:

@@ -26,14 +26,7 @@ from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import plain
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
-RELATIONS = Words(
-    {
-        "adaptive": N_("keep as many as the budget allows (Adaptive)"),
-        "tree": N_("keep the strongest, a quick preview (Tree)"),
-        "joint": N_("keep all of them, few columns only (Joint)"),
-        "independent": N_("drop them (Independent)"),
-    }
-)
+RELATIONS = Words("synthesize.relations")
 MOST_VALUES = 200
 """Values of a column up to which it can be written down which other value each of them decides."""
 

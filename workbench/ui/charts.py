@@ -13,65 +13,14 @@ import pandas as pd
 
 from dpcore.errors import DisclosureError
 from dpcore.tables.answer import Answer
-from workbench.ui.language import N_, PERCENT, Words, _
+from workbench.ui.language import PERCENT, Words, _
 
 MAX_MARKS = 2_000
 FOLDED = 40
 ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
 ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
 SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
-HEADINGS = Words(
-    {
-        "cell": N_("cell"),
-        "rows": N_("rows"),
-        "low": N_("low"),
-        "high": N_("high"),
-        "first": N_("first column"),
-        "second": N_("second column"),
-        "error": N_("error"),
-        "of": N_("of"),
-        "share": N_("share"),
-        "k": N_("k"),
-        "limit": N_("suppressed, at most"),
-        "loss": N_("information loss"),
-        "levels": N_("levels"),
-        "suppressed rows": N_("suppressed rows"),
-        "suppressed people": N_("people with a suppressed row"),
-        "suppressed households": N_("households with a suppressed row"),
-        "group size": N_("size of the smallest group"),
-        "original": N_("original"),
-        "release": N_("release"),
-        "figure": N_("figure"),
-        "sampling floor": N_("sampling floor"),
-        "independent columns": N_("independent columns"),
-        "distance": N_("distance"),
-        "table": N_("table"),
-        "task": N_("learner"),
-        "mean": N_("mean"),
-        "runs": N_("splits"),
-        "attack": N_("attack"),
-        "rate": N_("rate"),
-        "attempts": N_("attempts"),
-        "method": N_("method"),
-        "scenario": N_("scenario"),
-        "epsilon": N_("epsilon"),
-        "another sample": N_("another sample"),
-        "place": N_("between perfect (0) and independent (1)"),
-        "value": N_("value"),
-        "half": N_("rows off, in 95 of 100 cases"),
-        "from": N_("from"),
-        "to": N_("to"),
-        "protocol": N_("protocol"),
-        "people": N_("people"),
-        "answer": N_("answer"),
-        "true": N_("true"),
-        "reported": N_("reported"),
-        "corrected": N_("corrected"),
-        "as a distribution": N_("as a distribution"),
-        "way": N_("way"),
-        "off": N_("off by, in 95 of 100 cases"),
-    }
-)
+HEADINGS = Words("ui.headings")
 """Headings for the fields of frames of aggregates."""
 
 
@@ -111,7 +60,10 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
 
 
 def drawing(frame: pd.DataFrame) -> Any:
-    """Return a chart base over aggregates. Raises: DisclosureError for what could be rows."""
+    """Return a chart base over aggregates.
+
+    Raises: DisclosureError for what could be rows.
+    """
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
             "a chart takes aggregates of at most {max_marks} marks",

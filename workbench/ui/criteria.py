@@ -8,18 +8,10 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.verdict import BOUNDED
 
-STATES = Words(
-    {
-        "violation": N_("violation found"),
-        "none": N_("no violation found among what a table can show"),
-        "question": N_("only you can decide"),
-        "attested": N_("decided by a person"),
-        "figure": N_("a figure without a verdict"),
-    }
-)
+STATES = Words("ui.criteria")
 
 
 def about(criterion: Criterion) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
-from workbench import samples, session
+from workbench import session
 from workbench.session import person
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
 from workbench.ui.language import _
-from workbench.ui.wording import SAMPLE_TITLES, budget_line, plain, unit_words
+from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, plain, unit_words
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
@@ -117,15 +119,35 @@ def ways_to_a_table(would_do: str) -> None:
         my_data_sets()
         return
     st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
-    with st.container(horizontal=True):
-        for sample in samples.SAMPLES:
-            if st.button(
-                _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
-            ):
-                session.leave(session.OpenSample(key=sample.key))
-                st.switch_page("pages/upload.py")
-        draft = session.session().draft
-        begun = draft and _("Go on opening {name}").format(name=plain(draft.name))
-        if st.button(begun or _("Upload a table"), type="primary"):
-            st.switch_page("pages/upload.py")
+    draft = session.session().draft
+    if draft and st.button(_("Go on opening {name}").format(name=plain(draft.name)), type="primary"):
+        st.switch_page("pages/upload.py")
+    bring_table(_("Drop a table here"), _("Open a sample: {title}"), page=session.session().page)
     my_data_sets()
+
+
+def bring_table(
+    label: str, of_sample: str, *, page: str, keys: Sequence[str] = tuple(reopening.SAMPLES)
+) -> None:
+    """Offer a field for a table, and samples; the Data page reads what is brought.
+
+    Args:
+        label: of the field.
+        of_sample: label of the button of a sample, with its title as a field.
+        page: where the table is wanted.
+        keys: of the samples.
+    """
+    file = file_view.file_uploader(label, type=ENDINGS, key=session.file_field(f"table-{page}").key)
+    if file is not None:
+        session.session().uploads += 1
+        _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
+    with st.container(horizontal=True):
+        for key in keys:
+            label = of_sample.format(title=SAMPLE_TITLES[key])
+            if st.button(label, key=f"sample-{page}-{key}", help=SAMPLE_LINES[key]):
+                _bring(session.BringTable(page=page, sample=key))
+
+
+def _bring(note: session.BringTable) -> None:
+    session.leave(note)
+    st.switch_page("pages/upload.py")

@@ -17,17 +17,10 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
 from workbench.ui import progress_view
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import number, plain
 
-STAGES = Words(
-    {
-        reading.LINES: N_("splitting it into columns"),
-        reading.COLUMNS: N_("recognizing numbers and dates"),
-        reading.FACTS: N_("looking at each column"),
-        reading.FINGERPRINT: N_("checking whether it is known"),
-    }
-)
+STAGES = Words("ui.stages")
 _GUESSED = ReadOptions()
 
 
@@ -63,7 +56,10 @@ def download(
 
 
 def release_in(file: UploadedFile) -> Release:
-    """Read the release of a file, once. Raises: ReadError, LimitError."""
+    """Read the release of a file, once.
+
+    Raises: ReadError, LimitError.
+    """
     return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 

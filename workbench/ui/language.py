@@ -6,6 +6,7 @@ import functools
 import gettext
 import re
 import string
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,11 @@ class _Sentences(string.Formatter):
 
 
 _SENTENCES = _Sentences()
+
+
+@functools.cache
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    return tomllib.loads((LOCALE / "words.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache
@@ -71,10 +77,14 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
 
 
 class Words(Mapping[str, str]):
-    """Messages by key, marked where they are written and translated when they are read."""
+    """One table of `locale/words.toml`: messages by key, translated when they are read.
 
-    def __init__(self, messages: Mapping[str, str]) -> None:
-        self._messages = messages
+    Args: table: its name, such as "ui.units".
+    """
+
+    def __init__(self, table: str) -> None:
+        package, _dot, name = table.partition(".")
+        self._messages: Mapping[str, str] = _tables()[package][name]
 
     def __getitem__(self, key: str) -> str:
         return _(self._messages[key])

@@ -9,10 +9,10 @@ from workbench import session
 from workbench.session import person
 from workbench.store.roles import Person
 from workbench.ui import unexpected
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 
-ROLES = Words({"steward": N_("steward: opens data and spends"), "analyst": N_("analyst: sees releases")})
+ROLES = Words("ui.roles")
 
 
 def let_in() -> Person:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import N_, PERCENT, Words, _
+from workbench.ui.language import PERCENT, Words, _
 from workbench.ui.wording import join, percent, whole
 
-ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
+ANSWERS = Words("ui.answers")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,28 +15,14 @@ from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
-from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
+from workbench.ui.language import PERCENT, Words, _, problem_and_remedy
 
-SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
-SAMPLE_LINES = Words(
-    {
-        "census": N_("20,000 invented people: education, work, family, income. One row is one person."),
-        "hospital": N_(
-            "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."
-        ),
-    }
-)
-ROLE_WORDS = Words(
-    {
-        "identifier": N_("identifier"),
-        "quasi-identifier": N_("quasi-identifier"),
-        "sensitive": N_("sensitive"),
-        "insensitive": N_("insensitive"),
-    }
-)
-COUNTED_WORDS = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
+SAMPLE_TITLES = Words("ui.sample_titles")
+SAMPLE_LINES = Words("ui.sample_lines")
+ROLE_WORDS = Words("ui.role_words")
+COUNTED_WORDS = Words("ui.counted_words")
 """Units of the size of a group, and so of what is protected."""
-UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
+UNITS = Words("ui.units")
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")

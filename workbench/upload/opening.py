@@ -38,12 +38,21 @@ def take_sample(key: str) -> None:
     _draft(sample.title, sample.build(), unit, sample=sample.key)
 
 
-def take_upload() -> None:
-    """Read the uploaded file; its bytes stay with the draft until it is opened or dropped."""
-    file = session.file_field(NOTICE).value()
-    if file is not None:
-        session.session().uploads += 1
-        _read(file.getvalue(), file.name, ReadOptions())
+def take_brought() -> None:
+    """Read the table that was brought, here or on another page, and go on to the page that wants it."""
+    note, tab = session.take(session.BringTable), session.session()
+    if note is None:
+        return
+    if note.sample:
+        take_sample(note.sample)
+    else:
+        _read(note.data, note.name, ReadOptions())
+    if NOTICE in tab.notices:
+        return
+    page = note.page
+    if tab.draft is not None and page != "audit":  # which needs no more than the rows
+        tab.draft.page, page = page, "upload"
+    session.leave(session.GoTo(page=page))
 
 
 def read_again(options: ReadOptions) -> None:
@@ -95,13 +104,6 @@ def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> 
     """Put a source on the way to being opened, with its first rows and what is on file about it."""
     unit = schema.unit if schema is not None else None
     _draft(source.name, frame, unit, schema=schema, source=source)
-
-
-def take_wanted_sample() -> None:
-    """Open the sample that was asked for on another page, if any."""
-    note = session.take(session.OpenSample)
-    if note is not None:
-        take_sample(note.key)
 
 
 def choose_table(choosing: bool) -> None:
@@ -168,6 +170,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
         schema = dataclasses.replace(schema, unit=curator.schema.unit)
         session.session().add(curator, declared(draft, schema), size=draft.size)
+        session.leave(session.GoTo(page=draft.page))
 
 
 def declared(draft: Draft, schema: Schema) -> Declaration:

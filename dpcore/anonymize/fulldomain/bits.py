@@ -1,4 +1,4 @@
-"""Numbers side by side in one integer: where each one is."""
+"""Places of several numbers in one integer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Bits:
 
     @classmethod
     def at(cls, shift: int, numbers: int) -> Bits:
-        """Bits that hold so many different numbers; at least one bit."""
+        """Bits that hold so many different numbers, at least one bit."""
         return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
 
     def of(self, keys: IntArray) -> IntArray:
@@ -42,5 +42,5 @@ def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
 
 
 def _bits(values: int) -> int:
-    """Bits that hold the codes of so many values; at least one."""
+    """Bits that hold the codes of so many values, at least one."""
     return max(1, (values - 1).bit_length())

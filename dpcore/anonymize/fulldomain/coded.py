@@ -1,4 +1,4 @@
-"""Classes of a node taken apart into numbers, one for each label: what coarser ones are counted from."""
+"""Classes of a node as one number for each label, from which coarser classes are counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CodedClasses:
         self._pending: dict[int, tuple[Begun, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(classes,) the code of each one's label; int32."""
+        """(classes,) the code of each one's label, int32."""
         if not any(self.classes.node):
             return self.table.labels(column, level)
         labels = self._labels.get((column, level))
@@ -60,7 +60,7 @@ class CodedClasses:
         return number, shape
 
     def _half(self, first: int, levels: Node) -> IntArray:
-        """(classes,) the number of each combination of labels of some columns; int32."""
+        """(classes,) the number of each combination of labels of some columns, int32."""
         numbers = self._halves.get((first, levels))
         if numbers is None:
             numbers = np.zeros(len(self.keys), dtype=np.int32)
@@ -93,7 +93,7 @@ class CodedClasses:
 
     @cached_property
     def _paths(self) -> list[IntArray]:
-        """By column: the label at each level from this node on (axis 0) of each code (axis 1)."""
+        """The label at each level from this node on (axis 0) of each code (axis 1), by column."""
         steps = zip(self.table.coarser, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
@@ -160,7 +160,7 @@ class CodedClasses:
         return keys[here], counts[here]
 
     def _pending_of(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
-        """Return the corrections of a view that may begin at coarser nodes: levels, keys and counts."""
+        """Return the levels, keys and counts of the corrections of a view that may begin at coarser nodes."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None

@@ -1,4 +1,4 @@
-"""Equivalence classes of a node, counted without sorting: the labels of each tuple make one number.
+"""Equivalence classes of a node, counted by one number per tuple, without sorting.
 
 Where labels have too many combinations, the classes are sorted out. The numbers of one half of the columns
 are kept for all nodes that share their levels.
@@ -200,12 +200,15 @@ class Counter:
 
     @property
     def at_once(self) -> int:
-        """Nodes whose figures are counted together with gain; at least one."""
+        """Nodes whose figures are counted together with gain, at least one."""
         classes = len(self.base.class_keys)
         return AT_ONCE // classes if classes <= SMALL else 1
 
     def is_counted(self, node: Node) -> bool:
-        """Return whether classes of a node are counted; labels with too many combinations are sorted."""
+        """Return whether classes of a node are counted.
+
+        Labels with too many combinations are sorted.
+        """
         most = COMBINATIONS * len(self.base.class_keys) * (1 if self.table.members is None else 2)
         return math.prod(map(getitem, self.table.widths, node)) <= most
 

@@ -1,4 +1,4 @@
-"""The frontier: one pass over the lattice that answers every k, suppression limit and metric at once.
+"""The frontier, one pass over the lattice that answers every k, suppression limit and metric at once.
 
 Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of
 k. Whether a node is feasible, its discernibility and its average class size follow from these numbers.
@@ -35,7 +35,7 @@ class Point(Solution):
 
 
 class Frontier:
-    """The counts of one pass over the lattice: answers each of its k under any limit and any metric."""
+    """The counts of one pass over the lattice, which answer each of its k under any limit and any metric."""
 
     def __init__(
         self,
@@ -69,7 +69,10 @@ class Frontier:
             self._add(classes)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
-        """Find the optimal node for one of the `ks`, of equal ones the least general; None without any."""
+        """Find the optimal node for one of the `ks`, None without any.
+
+        Of equal nodes the least general one is taken.
+        """
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)

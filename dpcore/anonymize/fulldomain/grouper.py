@@ -1,4 +1,7 @@
-"""Equivalence classes of a node, made from those of a finer node: recode one group of bits, sort, add up."""
+"""Equivalence classes of a node, made from those of a finer node.
+
+One group of bits is recoded, then the keys are sorted and added up.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ REMEMBERED = 20_000_000
 
 
 class ClassesOfNode(ABC):
-    """The equivalence classes of one node: what a search looks at. One entry per class."""
+    """The equivalence classes of one node, as a search looks at them, with one entry per class."""
 
     table: Tuples
     node: Node
@@ -34,17 +37,17 @@ class ClassesOfNode(ABC):
     @property
     @abstractmethod
     def sizes(self) -> IntArray:
-        """Published rows: of the research subset, or of the table if there is none; int64."""
+        """Published rows of the research subset, or of the table if there is none, int64."""
 
     @property
     @abstractmethod
     def people(self) -> IntArray:
-        """Published people; int64."""
+        """Published people, int64."""
 
     @property
     @abstractmethod
     def population(self) -> IntArray:
-        """People of the table; int64."""
+        """People of the table, int64."""
 
     @abstractmethod
     def histogram(self, column: str) -> ValueCounts:
@@ -52,7 +55,7 @@ class ClassesOfNode(ABC):
 
     @abstractmethod
     def most_held(self, column: str) -> ValueCounts | None:
-        """Return the same with each as often as finer classes may hold them together; None if unknown."""
+        """Return the same with each as often as finer classes may hold them together, None if unknown."""
 
     @abstractmethod
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
@@ -108,7 +111,7 @@ class Classes(ClassesOfNode):
 
     @cached_property
     def published(self) -> IntArray:
-        """Published rows of each key; int64."""
+        """Published rows of each key, int64."""
         return self.counts * (self.keys & 1) if self.table.has_subset else self.counts
 
     @cached_property
@@ -168,7 +171,7 @@ class Classes(ClassesOfNode):
 
 
 class Grouper:
-    """Finds the classes of nodes; remembers the groupings on the way to a node, column by column."""
+    """A finder of the classes of nodes, which remembers the groupings on the way, column by column."""
 
     def __init__(self, table: Tuples) -> None:
         self.table = table
@@ -188,7 +191,10 @@ class Grouper:
         return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
 
     def classes(self, node: Node) -> Classes:
-        """Group a node; the path to it generalizes the columns with most values first."""
+        """Group a node.
+
+        The path to it generalizes the columns with most values first.
+        """
         levels = list(self._bottom)
         current = self.finest()
         for column in self.table.priority:
@@ -218,7 +224,10 @@ class Grouper:
             yield from self._walk(current, depth + 1)
 
     def generalized(self, classes: Classes, node: Node, *, on_path: bool = False) -> Classes:
-        """Group a coarser node from the classes of a finer one; `on_path`: as `walk` goes."""
+        """Group a coarser node from the classes of a finer one.
+
+        With `on_path`, the order is that of `walk`.
+        """
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
             packed = (keys << self._count_bits) | classes.counts
@@ -239,7 +248,7 @@ class Grouper:
     def _correct(
         self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node, *, on_path: bool
     ) -> IntArray:
-        """Add the corrections that begin between two nodes; what is pending then.
+        """Add the corrections that begin between two nodes, and return what is pending then.
 
         On a path one column is generalized after the other, by priority, and those before stay as they are.
         """

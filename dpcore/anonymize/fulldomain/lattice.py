@@ -1,4 +1,4 @@
-"""The lattice of full-domain generalization: one level for every quasi-identifier, ordered level by level.
+"""The lattice of full-domain generalization, one level for every quasi-identifier, ordered level by level.
 
 A node is a tuple of levels; its index is the position in C order, so that whole up- and down-sets are slices
 of an array of the lattice's shape.
@@ -48,7 +48,7 @@ class Lattice:
 
     @cached_property
     def total_levels(self) -> IntArray:
-        """The sum of the levels of every node; int64, flat."""
+        """The sum of the levels of every node, int64, flat."""
         return self.outer_sum([np.arange(levels, dtype=np.float64) for levels in self.shape]).astype(np.int64)
 
     def node(self, index: int) -> Node:
@@ -58,7 +58,7 @@ class Lattice:
         )
 
     def levels(self, indices: IntArray) -> list[IntArray]:
-        """Return the levels of many nodes by index: one array per column."""
+        """Return the levels of many nodes by index, one array per column."""
         return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
 
     def index(self, node: Node) -> int:
@@ -74,14 +74,17 @@ class Lattice:
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
-        """For every node the sum of one term per column; terms[j] has one number per level of j. Flat."""
+        """Return for every node the sum of one term per column, flat.
+
+        terms[j] has one number per level of column j.
+        """
         total = np.zeros(1)
         for term in terms:
             total = (total[:, None] + term).ravel()
         return total
 
     def summed(self, figures: FloatArray) -> FloatArray:
-        """For every node the sum over all its specializations and itself; of the lattice's shape."""
+        """Return for every node the sum over all its specializations and itself, in the lattice's shape."""
         for levels in self.shape:  # each turn sums along the first axis, and makes it the last one
             rows = figures.reshape(levels, -1)
             turned = np.empty((rows.shape[1], levels))

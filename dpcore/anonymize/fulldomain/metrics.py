@@ -25,7 +25,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 class Metric(Registered, ABC):
-    """A measure of what a node loses: a frozen class of its parameters, registered by its `kind`."""
+    """A measure of what a node loses, a frozen class of its parameters that is registered by its `kind`."""
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
@@ -64,7 +64,7 @@ class Separable(Metric):
 
     @abstractmethod
     def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
-        """Return what a column adds, at least, where so many rows are suppressed; as many as `suppressed`."""
+        """Return the least that a column adds, one for each number of rows in `suppressed`."""
 
     def joined(self, total: FloatArray) -> FloatArray:
         """Return the scores from the sums over the columns."""
@@ -92,7 +92,9 @@ class Separable(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class InformationLoss(Separable):
-    """The share of its domain that a cell covers; a suppressed row covers all of it. Mean over the columns.
+    """The share of its domain that a cell covers, mean over the columns.
+
+    A suppressed row covers all of it.
 
     Per column v = (covered - N / leaves) / (N - N / leaves), where covered sums, over the rows, the share of
     the hierarchy's leaves below the cell's label: 0 for original values, 1 for `*`; rounded down to 10 digits
@@ -210,7 +212,10 @@ class Discernibility(ClassSizeMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageClassSize(ClassSizeMetric):
-    """N over the number of classes; all suppressed rows are one (LeFevre, DeWitt, Ramakrishnan, 2006)."""
+    """N over the number of classes (LeFevre, DeWitt, Ramakrishnan, 2006).
+
+    All suppressed rows are one class.
+    """
 
     kind = "average class size"
 
@@ -235,7 +240,10 @@ class AverageClassSize(ClassSizeMetric):
 
 
 def _most_classes(table: Tuples) -> FloatArray:
-    """Classes of every node, at most: combinations of labels, or rows; a little more, for rounding."""
+    """Upper bounds of the classes of every node.
+
+    The bounds are combinations of labels, or rows, and a little more for rounding.
+    """
     labels = [np.array([np.log(len(each)) for each in levels]) for levels in table.leaves]
     combinations = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
     return np.minimum(combinations, table.rows)

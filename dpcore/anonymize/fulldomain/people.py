@@ -70,7 +70,7 @@ class Members:
 
     @cached_property
     def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The pairs of each one, those with most first; the people before them, and their pairs."""
+        """Return the pairs of each one, those with most first, the people before them, and their pairs."""
         sizes = np.bincount(self.person)
         order = np.argsort(-sizes)
         sizes = np.append(np.maximum(sizes[order], 1), 1)
@@ -89,7 +89,7 @@ class NumbersInKeys(Protocol):
 
 
 class TupleTable(Protocol):
-    """The attributes of tuples that are read here; each is explained there."""
+    """The attributes of tuples that are read here, each explained in `Tuples`."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -192,7 +192,7 @@ class _Terms:
         )
 
     def folded(self, same: IntArray) -> _Terms:
-        """One term for those with equal numbers in `same`; none where they add up to 0."""
+        """Return one term for those with equal numbers in `same`, and none where they add up to 0."""
         _, first, place = np.unique(same, return_index=True, return_inverse=True)
         count = np.bincount(place, self.count, len(first)).astype(np.int64)
         folded = self.taken(first)
@@ -202,7 +202,7 @@ class _Terms:
 
 
 def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
-    """(entries,) owners, each in every tuple of theirs, and the corrections; made of some owners at a time.
+    """Return (entries,) owners in each of their tuples, and the corrections, for some owners at a time.
 
     Args: weights: (pairs of owner and entry,) the people that the owner stands for.
     """
@@ -236,7 +236,7 @@ def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray
 
 
 def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
-    """Of some owners, each with their different tuples; None where they are too many at once."""
+    """Return the corrections of some owners with their tuples, None where they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1

@@ -1,4 +1,4 @@
-"""The optimal node for one question: models, suppression limit, metric.
+"""Search of the optimal node for models, a suppression limit and a metric.
 
 Every node has a lower bound of its score before its classes are known, and one look at a node closes many
 others: an infeasible node all its specializations, a node without suppression all its generalizations, a
@@ -42,7 +42,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """The optimal node: lowest score; of equal scores, the lowest sum of levels."""
+    """The optimal node, of the lowest score and, among equal scores, of the lowest sum of levels."""
 
     node: Node
     score: float
@@ -130,7 +130,7 @@ class _Search:
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
-        """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
+        """Find a good feasible node early, by halving the nodes by bound, as if feasibility followed it."""
         order = np.lexsort((self.table.lattice.total_levels, self.guesses))
         low, high = 0, len(order)
         while low < high:
@@ -246,7 +246,7 @@ class _Search:
         return True
 
     def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
-        """Close nodes by the smallest class, where nothing may be suppressed: it decides many of them."""
+        """Close nodes by the smallest class where nothing may be suppressed, which decides many of them."""
         people = classes.people[marked]
         self.waits -= 1
         if self.waits > 0 or people.min() >= self.least:
@@ -298,7 +298,7 @@ class _Search:
         return self.counter.classes(node)
 
     def _tell(self, looks: int, node: Node) -> None:
-        """Nodes are looked at: this one, or some that are open."""
+        """Report that this node, or some open nodes, are looked at."""
         before, self.checks = self.checks, self.checks + looks
         if before.bit_length() < self.checks.bit_length():  # 1, 2, 4, 8, ...
             self._raise_floor(node)
@@ -360,7 +360,9 @@ class _Search:
 def _infeasible(
     table: Tuples, models: Sequence[PrivacyModel], limit: float, on_progress: OnProgress
 ) -> InfeasibleError:
-    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent.
+    """Return the error for a limit that no node meets.
+
+    The nearest feasible one is rounded up to a tenth of a percent.
 
     Where all models are monotone it is that of the most general node.
     """

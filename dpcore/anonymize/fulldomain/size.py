@@ -120,7 +120,10 @@ def progress_each(table: Tuples) -> int:
 
 
 def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Classes]:
-    """Yield the classes of every node; `on_progress` gets the stage and the share that is done."""
+    """Yield the classes of every node.
+
+    `on_progress` gets the stage and the share that is done.
+    """
     table, done = grouper.table, 0.0
     work, each = _work(table), progress_each(table)
     whole = float(work.sum())

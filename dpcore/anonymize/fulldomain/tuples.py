@@ -1,4 +1,4 @@
-"""A table as its distinct quasi-identifier tuples with their counts: what every later step works on.
+"""A table as its distinct quasi-identifier tuples with their counts, on which every later step works.
 
 Each tuple is one integer, its values side by side as groups of bits, followed by the bits of the sensitive
 values and of the research subset. Generalizing a column replaces one group of bits; equal integers are one
@@ -55,7 +55,7 @@ class Tuples:
 
     @cached_property
     def rows(self) -> int:
-        """The rows to be published: of the research subset if there is one, else of the table."""
+        """The rows to be published, of the research subset if there is one, else of the table."""
         return int(self.published.sum())
 
     @cached_property
@@ -73,17 +73,17 @@ class Tuples:
 
     @cached_property
     def folded(self) -> Folded | None:
-        """The sums of people; None where every row is a person."""
+        """The sums of people, None where every row is a person."""
         return None if self.members is None else Folded.of(self)
 
     @cached_property
     def published(self) -> IntArray:
-        """The published rows of every key; int64."""
+        """The published rows of every key, int64."""
         return self.counts * (self.keys & 1) if self.has_subset else self.counts
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """codes[j]: the label's code by level (axis 0) and used leaf (axis 1) of column j."""
+        """Codes of the labels, codes[j] by level (axis 0) and used leaf (axis 1) of column j."""
         return tuple(
             np.array([pd.factorize(h.codes(level)[used])[0] for level in range(h.height + 1)])
             for h, used in zip(self.hierarchies, self.used, strict=True)
@@ -91,7 +91,7 @@ class Tuples:
 
     @cached_property
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
-        """leaves[j][level]: for every label of column j the number of hierarchy leaves below it."""
+        """Hierarchy leaves below every label, leaves[j][level] of column j."""
         return tuple(
             tuple(_by_code(code, h.leaf_counts(level)[used]) for level, code in enumerate(codes))
             for codes, h, used in zip(self.codes, self.hierarchies, self.used, strict=True)
@@ -99,7 +99,7 @@ class Tuples:
 
     @cached_property
     def marginals(self) -> tuple[tuple[IntArray, ...], ...]:
-        """marginals[j][level]: published rows of every label of column j."""
+        """Published rows of every label, marginals[j][level] of column j."""
         result = []
         for column, codes in enumerate(self.codes):
             leaf = self.digits(self.keys, column)
@@ -109,7 +109,7 @@ class Tuples:
 
     @cached_property
     def covered(self) -> tuple[IntArray, ...]:
-        """covered[j][level]: the leaves below the cells of column j, summed over the published rows."""
+        """Leaves below cells, summed over the published rows, covered[j][level] of column j."""
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
             for levels in zip(self.marginals, self.leaves, strict=True)
@@ -117,7 +117,7 @@ class Tuples:
 
     @cached_property
     def coarser(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """coarser[j][a][b]: by code at level a of column j, the code at level b, which is not below a."""
+        """Coarser codes, coarser[j][a][b] by code at level a of column j, where level b is not below a."""
         return tuple(
             tuple(
                 tuple(_by_code(finer, codes[b]) if b >= a else codes[b] for b in range(len(codes)))
@@ -128,7 +128,7 @@ class Tuples:
 
     @cached_property
     def cheapest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """cheapest[j][level]: rows, and the least leaves that suppressing so many adds."""
+        """Rows, and the least leaves that suppressing so many adds, cheapest[j][level] of column j."""
         result = []
         for hierarchy, leaves, marginals in zip(self.hierarchies, self.leaves, self.marginals, strict=True):
             levels = []
@@ -141,12 +141,12 @@ class Tuples:
 
     @cached_property
     def bits(self) -> tuple[FloatArray, ...]:
-        """bits[j][level]: the sum of n log2 n over the labels of column j with n rows each."""
+        """Sums of n log2 n over the labels with n rows each, bits[j][level] of column j."""
         return tuple(np.array([n_log_n(counts).sum() for counts in levels]) for levels in self.marginals)
 
     @cached_property
     def commonest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """commonest[j][level]: rows of the most frequent labels, and the sums of n log2 n."""
+        """Rows of the most frequent labels, and the sums of n log2 n, commonest[j][level] of column j."""
         ordered = [[-np.sort(-counts) for counts in levels] for levels in self.marginals]
         return tuple(
             tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels) for levels in ordered
@@ -160,12 +160,12 @@ class Tuples:
 
     @cached_property
     def widths(self) -> tuple[tuple[int, ...], ...]:
-        """widths[j][level]: the labels of column j."""
+        """Numbers of labels, widths[j][level] of column j."""
         return tuple(tuple(map(len, levels)) for levels in self.leaves)
 
     @cached_property
     def priority(self) -> tuple[int, ...]:
-        """The columns, those with most values first: generalizing them first shrinks the table most."""
+        """The columns, those with most values first, since generalizing these shrinks the table most."""
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
@@ -180,7 +180,7 @@ class Tuples:
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(tuples,) the code of each one's label in a column; int32, kept for the next question."""
+        """(tuples,) the code of each one's label in a column, int32, kept for the next question."""
         labels = self._labels.get((column, level))
         if labels is None:
             labels = self.codes[column][level].astype(np.int32).take(self.digits(self._distinct, column))
@@ -202,7 +202,7 @@ class Tuples:
         return {}
 
     def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
-        """Keys at one node brought to a coarser one; not merged, not sorted."""
+        """Bring keys at one node to a coarser one, neither merged nor sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
@@ -210,7 +210,7 @@ class Tuples:
         return keys
 
     def without_rows(self) -> Tuples:
-        """Return the layout of the keys without any: enough to find the class of a row."""
+        """Return the layout of the keys without any key, enough to find the class of a row."""
         none = np.empty(0, dtype=np.int64)
         return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
 
@@ -316,7 +316,10 @@ class Tuples:
 
 
 def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
-    """(rows,) which rows were suppressed before: all their leaves are `*`."""
+    """Return marks of the rows that were suppressed before, (rows,).
+
+    All leaves of such a row are `*`.
+    """
     if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
         return np.zeros(len(leaves[0]), dtype=bool)
     pairs = zip(hierarchies, leaves, strict=True)
@@ -324,7 +327,7 @@ def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> Bo
 
 
 def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Count the distinct keys, ascending: how often each occurs, or the rows that it stands for."""
+    """Count the distinct keys, ascending, by how often each occurs or by the rows that it stands for."""
     if rows is None:
         ordered = np.sort(keys)
         starts = starts_of(ordered)
@@ -346,7 +349,7 @@ def n_log_n(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """From one number per leaf to one per label: the number of the label's leaves, which all share it."""
+    """Bring one number per leaf to one per label, since the leaves of a label share it."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result

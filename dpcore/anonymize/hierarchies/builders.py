@@ -1,4 +1,4 @@
-"""Hierarchies made by a rule: intervals, masks, dates, cut texts, groups in an order, rare values merged.
+"""Hierarchies made by a rule, as intervals, masks, dates, cut texts, ordered groups or merged rare values.
 
 Each builder takes the distinct values of a column. Missing and already suppressed cells need no mention:
 `Hierarchy.covering` adds their leaves where a column has them.
@@ -86,7 +86,7 @@ def intervals(
 
 
 def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
-    """Code -> its last characters replaced by `*`, so many on each level -> `*`: 33617, 3361*, 336**, *.
+    """Mask so many of the last characters of codes on each level, as 33617, 3361*, 336**, *.
 
     Args: masked: characters replaced on each level, ascending; shorter codes are replaced whole.
 
@@ -123,7 +123,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
 
 
 def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason: str = "") -> Hierarchy:
-    """Text -> the text with one part less on every level -> `*`: a/b/c, a/b, a, * (keep="end": b/c, c, *).
+    """Cut one part of a text on every level, as a/b/c, a/b, a, * or, with keep="end", b/c, c, *.
 
     Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
     """
@@ -142,7 +142,9 @@ def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason
 
 
 def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
-    """Value -> groups of so many neighbors in the order given -> `*`; a group is named by its members.
+    """Group so many neighbors in the order given on each level, then `*`.
+
+    A group is named by its members.
 
     Args: sizes: values a group on each level, ascending, each a multiple of the one before.
 

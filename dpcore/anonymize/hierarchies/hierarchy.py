@@ -1,4 +1,4 @@
-"""A generalization hierarchy: for every value of a column, the path of ever coarser labels up to `*`.
+"""A generalization hierarchy, for every value of a column the path of ever coarser labels up to `*`.
 
 Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
 the level below it, so that a coarser level never separates what a finer one has joined. The file format is
@@ -44,7 +44,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """The highest level: 0 is the original value, `height` the last one (ARX's heights are one more)."""
+        """The highest level, where 0 is the original value (ARX's heights are one more)."""
         return len(self.levels) - 1
 
     def labels(self, level: int) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`; int64, one per leaf, not writable."""
+        """For every leaf the position of its label in `labels(level)`, int64, one per leaf, not writable."""
         return self._codes[level]
 
     @cached_property
@@ -63,7 +63,10 @@ class Hierarchy:
         return tuple(levels)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
-        """For every leaf, the leaves that share its label at `level` (int64); `*` stands for all of them."""
+        """Return for every leaf the leaves that share its label at `level`, int64.
+
+        `*` stands for all of them.
+        """
         codes = self.codes(level)
         starred = np.array([label == SUPPRESSED for label in self.levels[level]])
         return np.where(starred, len(self.values), np.bincount(codes)[codes])
@@ -111,12 +114,15 @@ class Hierarchy:
         return {value: leaf for leaf, value in enumerate(texts(self.values))}
 
     def placed(self, series: pd.Series) -> NDArray[np.int64]:
-        """(rows,) the leaf of every row. Raises: HierarchyError for a value without a path."""
+        """(rows,) the leaf of every row.
+
+        Raises: HierarchyError for a value without a path.
+        """
         return _with_paths(self.encode(series), series)
 
     @property
     def suppressed(self) -> int:
-        """The leaf of cells that were suppressed before; -1 where there is none."""
+        """The leaf of cells that were suppressed before, -1 where there is none."""
         return self._position.get(SUPPRESSED, -1)
 
     def read(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
@@ -147,7 +153,7 @@ class Hierarchy:
         return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """Write the file that `from_csv` reads, separated by semicolons; formulas are disarmed."""
+        """Write the file that `from_csv` reads, separated by semicolons, with formulas disarmed."""
         out = io.StringIO()
         lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
         csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)

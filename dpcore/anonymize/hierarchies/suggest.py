@@ -1,4 +1,4 @@
-"""A first hierarchy for any column, with the reason in one sentence; a person reviews it."""
+"""A first hierarchy for any column, with the reason in one sentence, for a person to review."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
 def suggest(series: pd.Series) -> Hierarchy:
-    """Propose a hierarchy that covers every value of the column; `reason` says why it looks as it does."""
+    """Propose a hierarchy that covers every value of the column.
+
+    `reason` says why it looks as it does.
+    """
     labels = pd.Series(texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
     nothing = shown[shown.str.strip().str.lower().isin(NOTHING)]
@@ -98,7 +101,7 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
-    """Texts with digits, nearly all of one length: codes such as post codes, not quantities."""
+    """Return whether texts with digits are codes, nearly all of one length, and not quantities."""
     if pd.api.types.is_numeric_dtype(series):
         return False
     lengths = shown.str.len()

@@ -15,7 +15,7 @@ from dpcore.tables.classes import BoolArray, IntArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gate:
-    """The conditions that a class of one table meets to be released: k people, and further models.
+    """The conditions that a class of one table meets to be released, k people and further models.
 
     Attributes:
         models: on sensitive columns.
@@ -48,7 +48,7 @@ class Gate:
         return cls(k=k, models=models, rows=rows)
 
     def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
-        """Return the same for distinct tuples: the place of the first row of each, and the rows of each."""
+        """Return the same for distinct tuples, by the place of the first row and the rows of each."""
         return replace(self, rows=self.rows.united(first, weights))
 
     def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:

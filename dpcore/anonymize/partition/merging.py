@@ -14,7 +14,7 @@ from dpcore.tables.classes import FloatArray, IntArray, dense
 
 
 def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
-    """(rows,) clusters that all may be released; each is one or several of those given.
+    """Return (rows,) clusters that all may be released, each made of one or several of those given.
 
     The table as one cluster may be released: `Gate.of` has seen to that, so this ends.
 
@@ -29,7 +29,7 @@ def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
 
 
 def _united(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
-    """(clusters,) the new cluster of each: the broken ones joined with the nearest that is not yet taken.
+    """Return the new cluster of each, the broken ones joined with the nearest that is not yet taken.
 
     They are taken in the order of their means, so that the order of the rows decides nothing.
     """

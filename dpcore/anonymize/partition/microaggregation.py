@@ -1,4 +1,4 @@
-"""Microaggregation: similar rows form clusters of k to 2k - 1, and each number becomes its cluster's mean.
+"""Microaggregation, in clusters of k to 2k - 1 similar rows whose mean each number becomes.
 
 The clusters are those of MDAV: around the row farthest from the mean of what is left, and around the row
 farthest from that one, again and again. Where a person has several rows, people are clustered by the means
@@ -53,7 +53,7 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Sort the rows by their content alone: the chosen columns first, then all others."""
+    """Sort the rows by their content alone, by the chosen columns first, then by all others."""
     first = sorted(columns)
     names = [*first, *(name for name in frame.columns if name not in first)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
@@ -112,7 +112,10 @@ class _Rest:
         self.row[holes] = self.row[stay]
 
     def _nearest(self, distance: FloatArray) -> IntArray:
-        """Take the k smallest distances, which become infinite; a few are found faster one by one."""
+        """Take the k smallest distances, which become infinite.
+
+        A few are found faster one by one.
+        """
         if self.k > _ONE_BY_ONE:
             near = np.argpartition(distance, self.k - 1)[: self.k]
             distance[near] = np.inf
@@ -170,7 +173,7 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 
 
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
-    """Scale a column to mean 0 and variance 1; all 0 when it is constant."""
+    """Scale a column to mean 0 and variance 1, or to 0 when it is constant."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise SchemaError(
             "microaggregation needs numbers, {column} has none",
@@ -189,7 +192,7 @@ def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
 
 
 def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
-    """Row numbers of blocks: halved at the median of the column with most variance until small enough."""
+    """Return rows of blocks, halved at the median of the column with most variance until small enough."""
     finished, open_blocks = [], [np.arange(points.shape[1])]
     while open_blocks:
         block = open_blocks.pop()

@@ -1,4 +1,4 @@
-"""Mondrian: cut the table in two, and each part again, as long as both sides stay large enough.
+"""Mondrian, which cuts the table in two, and each part again, as long as both sides stay large enough.
 
 Labels are free: an interval for numbers and dates, a set of values for categories. All parts of one depth are
 cut at once, so the work is a few sorts a depth instead of one a part.

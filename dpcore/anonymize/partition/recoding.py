@@ -1,4 +1,4 @@
-"""Local recoding: each class gets the lowest hierarchy labels under which it is large enough.
+"""Local recoding, which gives each class the lowest hierarchy labels under which it is large enough.
 
 Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their
 labels there, and the classes that are admissible are released at once; the others wait for a more general
@@ -77,7 +77,7 @@ class _Tree:
 
 @dataclass(frozen=True)
 class _Table:
-    """The distinct tuples of the table: their labels, their rows, and what a class of them needs."""
+    """The distinct tuples of the table, with their labels, their rows, and what a class of them needs."""
 
     trees: Sequence[_Tree]
     weights: IntArray
@@ -85,7 +85,7 @@ class _Table:
 
 
 def _release(table: _Table) -> IntArray:
-    """(tuples,) the class in which each tuple is released; -1 for those that no node releases."""
+    """Return the class in which each tuple is released, -1 for those that no node releases."""
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
     top = tuple(len(tree.cost) - 1 for tree in table.trees)

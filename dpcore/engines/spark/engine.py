@@ -88,7 +88,10 @@ class SparkEngine(Engine):
 
     @classmethod
     def look(cls, frame: Any, rows: int) -> Microdata:
-        """Return up to `rows` rows, before anything is declared. Raises: as the engine does."""
+        """Return up to `rows` rows, before anything is declared.
+
+        Raises: as the engine does.
+        """
         with _readable():
             table = frame.limit(rows).toArrow()
         check_types(zip(table.column_names, table.schema.types, strict=True))

@@ -20,7 +20,10 @@ class DuckDBReader:
     ordered = False
 
     def __init__(self, source: DuckDBSource) -> None:
-        """Connect. Raises: ReadError for what cannot be read, SchemaError for views and the like."""
+        """Connect.
+
+        Raises: ReadError for what cannot be read, SchemaError for views and the like.
+        """
         import duckdb
 
         self.source = source

@@ -58,7 +58,10 @@ class DuckDBSource(Source):
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read. Raises: ReadError when there are none."""
+        """The files that are read.
+
+        Raises: ReadError when there are none.
+        """
         return files_at(Path(self.location), _ENDINGS[self.kind])
 
     @property

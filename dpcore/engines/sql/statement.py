@@ -159,7 +159,10 @@ def check_described(
 
 
 def check_joins(source: Source, schema: Schema) -> None:
-    """Refuse a join with people that is not by the id column of the first table. Raises: SchemaError."""
+    """Refuse a join with people that is not by the id column of the first table.
+
+    Raises: SchemaError.
+    """
     for join in source.joins:
         if not join.public and not join.on == schema.unit.id_column in source.columns:
             raise SchemaError(

@@ -50,7 +50,10 @@ class Coded:
         """Where each batch begins, and its rows."""
 
     def take(self, batch: Batch) -> None:
-        """Keep the cells of a batch. Raises: NoRoomError."""
+        """Keep the cells of a batch.
+
+        Raises: NoRoomError.
+        """
         cells = {name: batch.cells(name) for name in self._kinds}
         rows = len(batch)
         with self._lock:
@@ -71,7 +74,10 @@ class Coded:
             raise NoRoomError from error
 
     def batch(self, block: tuple[int, int], names: tuple[str, ...]) -> Batch:
-        """Return some columns of a batch, which knows their cells alone. Raises: OSError."""
+        """Return some columns of a batch, which knows their cells alone.
+
+        Raises: OSError.
+        """
         start, rows = block
         cells = {}
         for name, kind in self._kinds.items():

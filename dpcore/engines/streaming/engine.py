@@ -74,7 +74,10 @@ class ArrowEngine(Engine):
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Hold one state of the table for all that this thread reads. Raises: ReadError when it changed."""
+        """Hold one state of the table for all that this thread reads.
+
+        Raises: ReadError when it changed.
+        """
         with self._reading():
             yield
 
@@ -215,7 +218,10 @@ class ArrowEngine(Engine):
 
 
 def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-    """Return up to `rows` rows of a reader, before anything is declared. Raises: as the engine does."""
+    """Return up to `rows` rows of a reader, before anything is declared.
+
+    Raises: as the engine does.
+    """
     with reader.hold(lambda: on_rows(0)) as reading:
         frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))
     return Microdata(typed(frame, list(reader.kinds)) if reader.as_text else frame)

@@ -26,7 +26,10 @@ class ParquetReader:
     source = None
 
     def __init__(self, path: Path) -> None:
-        """Read the footers. Raises: ReadError for what is not Parquet, SchemaError when files disagree."""
+        """Read the footers.
+
+        Raises: ReadError for what is not Parquet, SchemaError when files disagree.
+        """
         import pyarrow.parquet as pq
 
         self._paths = files_at(path, ".parquet")
@@ -46,7 +49,10 @@ class ParquetReader:
 
     @contextlib.contextmanager
     def hold(self, poll: Callable[[], object]) -> Iterator[ParquetReader]:
-        """Hold the files as they were. Raises: ReadError where they are not."""
+        """Hold the files as they were.
+
+        Raises: ReadError where they are not.
+        """
         self.check()
         yield self
 
@@ -55,7 +61,10 @@ class ParquetReader:
         return self._rows
 
     def check(self) -> None:
-        """Refuse files that are not as they were. Raises: ReadError."""
+        """Refuse files that are not as they were.
+
+        Raises: ReadError.
+        """
         if self._state != state_of(self._paths):
             raise source_changed()
 

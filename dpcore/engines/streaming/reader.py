@@ -39,7 +39,10 @@ class Snapshot(Protocol):
         """Return the number of rows. Private."""
 
     def check(self) -> None:
-        """Refuse a state that was not held to the end. Raises: ReadError."""
+        """Refuse a state that was not held to the end.
+
+        Raises: ReadError.
+        """
 
     def batches(self, piece: Piece, names: Sequence[str], poll: Callable[[], object]) -> Iterator[Any]:
         """Iterate over the rows of a piece as record batches of Arrow, of at least one column.

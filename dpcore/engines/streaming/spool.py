@@ -24,7 +24,10 @@ class Spool:
         self._bytes = self._rows = 0
 
     def take(self, batch: Any) -> None:
-        """Keep the columns of a batch. Raises: OSError, as where the disk is full."""
+        """Keep the columns of a batch.
+
+        Raises: OSError, as where the disk is full.
+        """
         import pyarrow as pa
 
         sink = pa.BufferOutputStream()

@@ -124,7 +124,10 @@ class _Holdings:
 
     @classmethod
     def united(cls, parts: Sequence[_Holdings]) -> _Holdings:
-        """Unite those who have the same tuples into one group. Raises: LimitError."""
+        """Unite those who have the same tuples into one group.
+
+        Raises: LimitError.
+        """
         begins = np.cumsum([0, *(len(part.sums) for part in parts)])
         sums = np.concatenate([part.sums for part in parts])
         order = np.lexsort(sums.T)

@@ -32,7 +32,10 @@ class Slices:
         self._files = [tempfile.TemporaryFile() for _ in range(slices)]  # noqa: SIM115
 
     def take(self, records: Records) -> None:
-        """Keep some records. Raises: OSError, as where the disk is full."""
+        """Keep some records.
+
+        Raises: OSError, as where the disk is full.
+        """
         of_slice = (records["person"][:, 0] % np.uint64(len(self._files))).astype(np.int64)
         records = records[np.argsort(of_slice, kind="stable")]
         ends = np.cumsum(np.bincount(of_slice, minlength=len(self._files)))

@@ -161,7 +161,10 @@ class HeldOut(RowsEvaluation[Disclosure]):
     attempts: int = 500
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
-        """Return the results. Raises: what `make` raises; ParameterError for fewer than 20 people."""
+        """Return the results.
+
+        Raises: what `make` raises; ParameterError for fewer than 20 people.
+        """
         frame, person = original.frame, schema.unit.id_column
         people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
         count = int(people.max(initial=-1)) + 1

@@ -34,7 +34,10 @@ class Rate:
         return self.successes / self.attempts if self.attempts else 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return Wilson's interval of the true rate, [0, 1] without attempts. Source: Wilson (1927)."""
+        """Return Wilson's interval of the true rate, [0, 1] without attempts.
+
+        Source: Wilson (1927).
+        """
         if not self.attempts:
             return 0.0, 1.0
         z = statistics.NormalDist().inv_cdf((1 + level) / 2)
@@ -45,7 +48,10 @@ class Rate:
 
 
 def difference(rate: Rate, control: Rate, level: float = LEVEL) -> tuple[float, float, float]:
-    """Return the rate less the control, and its bounds. Source: Newcombe (1998), method 10."""
+    """Return the rate less the control, and its bounds.
+
+    Source: Newcombe (1998), method 10.
+    """
     gap = rate.value - control.value
     (low, high), (other_low, other_high) = rate.interval(level), control.interval(level)
     down = math.hypot(rate.value - low, other_high - control.value)

@@ -39,7 +39,10 @@ class Known:
             )
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
-        """Mark the rows that agree with it, (rows,). Raises: SchemaError for an unknown column."""
+        """Mark the rows that agree with it, (rows,).
+
+        Raises: SchemaError for an unknown column.
+        """
         leaves = leaves_of(frame, self.column)
         labels: list[str] = leaves.labels.tolist()
         if self.between is not None:
@@ -94,7 +97,10 @@ class OnePerson(RowsEvaluation[PersonReport]):
         return tuple(each.column for each in self.known)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> PersonReport:
-        """Return the report. Raises: ParameterError for no known fact; SchemaError for an unknown column."""
+        """Return the report.
+
+        Raises: ParameterError for no known fact; SchemaError for an unknown column.
+        """
         if not self.known:
             raise ParameterError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame

@@ -76,7 +76,10 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> ResidualRiskReport:
-        """Return the report. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
+        """Return the report.
+
+        Raises: InfeasibleError, also when no row leaves; the other errors of a plan.
+        """
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():

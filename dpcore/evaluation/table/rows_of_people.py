@@ -64,7 +64,10 @@ class RowsOfPeople(PrivateEvaluation):
         return Text("Rows of one person that count, found privately, by {column}", column=fields["column"])
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema without a column that names the person. Raises: ParameterError."""
+        """Refuse a schema without a column that names the person.
+
+        Raises: ParameterError.
+        """
         if schema.unit.id_column != self.column:
             raise ParameterError(
                 "people are not named by column {column!r}", remedy="name the id column", column=self.column

@@ -41,7 +41,10 @@ class Cells:
     def of(
         cls, original: pd.DataFrame, release: pd.DataFrame, schema: Schema, names: tuple[str, ...]
     ) -> Cells:
-        """Encode both tables. Raises: SchemaError for a value without a cell."""
+        """Encode both tables.
+
+        Raises: SchemaError for a value without a cell.
+        """
         rng = np.random.default_rng(_SEED)
         columns = [schema.column(name) for name in names]
         own = [column.encode(original[column.name]) for column in columns]

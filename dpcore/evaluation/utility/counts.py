@@ -42,7 +42,10 @@ class CellCounts:
 
     @property
     def distance(self) -> float:
-        """Total variation distance of both tables, in [0, 1]. Raises: ParameterError without rows of both."""
+        """Total variation distance of both tables, in [0, 1].
+
+        Raises: ParameterError without rows of both.
+        """
         if self.other is None or not self.other.any():
             raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
         return total_variation(self.original, self.other)

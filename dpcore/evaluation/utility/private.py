@@ -92,7 +92,10 @@ class PrivateMarginalError(_OfRelease):
         return Text("Marginal error, columns at a time: {way}", way=fields["way"])
 
     def check(self, schema: Schema) -> None:
-        """Refuse what cannot be compared. Raises: ParameterError; LimitError for too many cells."""
+        """Refuse what cannot be compared.
+
+        Raises: ParameterError; LimitError for too many cells.
+        """
         self._check_whole()
         if self.way not in (1, 2):
             raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)

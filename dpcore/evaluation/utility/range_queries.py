@@ -92,7 +92,10 @@ def released_cells(release: Release, column: str) -> Values:
 
 
 def interval_column(schema: Schema, column: str) -> IntervalColumn:
-    """Return the declaration of a column whose cells are intervals. Raises: ParameterError for another."""
+    """Return the declaration of a column whose cells are intervals.
+
+    Raises: ParameterError for another.
+    """
     return _interval(schema.column(column))
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
@@ -17,9 +17,10 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from tests.anonymize.oracle import METRICS, MODELS, Case, cases, evaluate, optimum
+from tests.tiers import examples
 
 LIMITS = (0.0, 0.1, 0.35, 1.0)
-often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+often = examples(60, suppress_health_check=list(HealthCheck))
 
 
 def found(table: Tuples, models: tuple[PrivacyModel, ...], limit: float, metric: object) -> Solution | None:
@@ -32,7 +33,7 @@ def found(table: Tuples, models: tuple[PrivacyModel, ...], limit: float, metric:
 
 @pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("with_subset", [False, True])
-@settings(often, max_examples=80)
+@often
 @given(data=st.data())
 def test_search_finds_the_optimum(with_subset: bool, with_people: bool, data: st.DataObject) -> None:
     """Else the search prunes a node that is better, or accepts one that is not feasible.

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.fulldomain import grouper as classes_module
@@ -18,8 +18,9 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity
 from dpcore.errors import HierarchyError, LimitError, SchemaError
 from tests.anonymize.oracle import SECRET, SECRET_HIERARCHY, Case, cases, classes_at
+from tests.tiers import examples
 
-often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+often = examples(60, suppress_health_check=list(HealthCheck))
 GROUPS = Hierarchy(values=tuple("abcd"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4))
 
 

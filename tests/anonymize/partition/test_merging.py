@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.apply import apply
@@ -15,6 +15,7 @@ from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError
 from tests.anonymize.oracle import gate
+from tests.tiers import examples
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from("abc")), min_size=4, max_size=40
@@ -45,7 +46,7 @@ def people(rows: int = 400) -> pd.DataFrame:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rows=ROWS)
 def test_every_group_meets_the_model(rows: list[tuple[int, int, str]]) -> None:
     """Broken: means of a group are published whose people share one secret, or whose number is below k."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.plain import information_loss
@@ -11,6 +11,7 @@ from dpcore.anonymize.partition import microaggregation as module
 from dpcore.anonymize.partition.microaggregation import mdav, microaggregate, published
 from dpcore.errors import InfeasibleError, SchemaError
 from tests.anonymize.oracle import gate
+from tests.tiers import examples
 
 
 def plain_mdav(points: np.ndarray, k: int) -> np.ndarray:
@@ -50,7 +51,7 @@ def test_equal_to_the_plain_algorithm(rows: int, k: int) -> None:
     assert (mdav(points, k) == plain_mdav(points, k)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     values=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=5, max_size=60),
     k=st.integers(1, 5),

@@ -3,13 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.errors import InfeasibleError
 from tests.anonymize.oracle import gate
+from tests.tiers import examples
 
 CELLS = st.tuples(
     st.integers(0, 9), st.sampled_from(["a", "b", "c", None]), st.one_of(st.none(), st.floats(-5, 5))
@@ -19,7 +20,7 @@ TABLES = st.lists(CELLS, min_size=6, max_size=60).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=TABLES, k=st.integers(1, 6))
 def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     """Broken: someone hides among fewer than k rows of the printed table."""
@@ -29,7 +30,7 @@ def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     assert len(printed.drop_duplicates()) == len(result.sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=TABLES, k=st.integers(1, 4))
 def test_labels_hold_their_rows_values(table: pd.DataFrame, k: int) -> None:
     """Broken: a label says something false about a row, or what a reader expects is miscounted."""
@@ -46,7 +47,7 @@ def test_labels_hold_their_rows_values(table: pd.DataFrame, k: int) -> None:
         assert (column.ncp <= 1).all()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(table=TABLES, seed=st.integers(0, 99))
 def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: int) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
@@ -56,7 +57,7 @@ def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: in
     pd.testing.assert_frame_equal(one, two.sort_index())
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(table=TABLES)
 def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored by the cuts."""

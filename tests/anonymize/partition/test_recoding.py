@@ -21,6 +21,7 @@ from dpcore.errors import HierarchyError, InfeasibleError
 from dpcore.risk.disclosure import attribute_risk
 from tests.anonymize.oracle import gate
 from tests.anonymize.test_brute_force import table as any_table
+from tests.tiers import examples
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
 AGE = Hierarchy.from_csv("1;1-2;1-4;*\n2;1-2;1-4;*\n3;3-4;1-4;*\n4;3-4;1-4;*\n5;5;5;*")
@@ -32,7 +33,7 @@ ROWS = st.tuples(
 TABLES = st.lists(ROWS, min_size=6, max_size=60).map(lambda rows: pd.DataFrame(rows, columns=list(TREES)))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(table=TABLES, k=st.integers(1, 6))
 def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     """Broken: someone hides among fewer than k rows of the printed table."""
@@ -42,7 +43,7 @@ def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     assert len(printed.drop_duplicates()) == len(result.sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=TABLES, k=st.integers(1, 4))
 def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
     """Broken: a row prints a label that its value does not lead to."""
@@ -54,7 +55,7 @@ def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
             assert label in paths[leaf]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=TABLES, seed=st.integers(0, 99))
 def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: int) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
@@ -132,7 +133,7 @@ def full_domain(seed: int, node: tuple[int, ...]) -> tuple[int, float]:
     return min(Counter(zip(*labels, strict=True)).values()), cost / len(TREES) / len(table)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=TABLES)
 def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored, or is lost when the rest joins a class."""
@@ -142,7 +143,7 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     assert printed.groupby(list(TREES))["secret"].nunique().min() >= 2
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=TABLES)
 def test_a_rule_always_sees_every_sensitive_value(table: pd.DataFrame) -> None:
     """Broken: t-closeness compares with the wrong value once the rows that wait lack the last one."""

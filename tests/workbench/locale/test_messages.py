@@ -7,7 +7,7 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_file
 
-from workbench.locale.messages import extract
+from workbench.locale.messages import extract, extract_words
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,3 +38,19 @@ def test_babel_reads_the_whole_house() -> None:
     assert len(messages) > 500
     assert "the table has no rows" in messages
     assert "Open the data set" in messages
+
+
+def test_messages_by_key_are_found() -> None:
+    """Headings, roles and the glossary would stay English in every language."""
+    source = b"""
+[ui.units]
+rho = "rho"
+[records.states]
+failed = "failed, charge stays"
+"""
+    found = [
+        (message, notes) for _line, _name, message, notes in extract_words(io.BytesIO(source), (), (), {})
+    ]
+    assert found == [("rho", ["ui.units"]), ("failed, charge stays", ["records.states"])]
+    words = extract_from_file("workbench.locale.messages:extract_words", ROOT / "workbench/locale/words.toml")
+    assert {"Census", "failed, charge stays"} <= {message[1] for message in words}

@@ -13,7 +13,7 @@ _ROOT = b'<div id="root">'
 
 
 class Focus:
-    """Middleware that adds the script; `headers` allows it by its content."""
+    """Middleware that adds the script, which `headers` allows by its content."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

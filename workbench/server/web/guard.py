@@ -145,7 +145,7 @@ _WHOLE = "whole page"
 
 
 def _asking_to_run(send: Send) -> Send:
-    """Have a tab that lost its session run its page once; else it would stay until the next click."""
+    """Have a tab that lost its session run its page once, or it would stay until the next click."""
 
     async def send_and_ask(message: Message) -> None:
         await send(message)
@@ -159,7 +159,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Messages that a page sends by itself; those for developers, such as clear_cache, are left out."""
+    """Messages that a page sends by itself, without those for developers, such as clear_cache."""
 
     async def receive_page() -> Message:
         while True:
@@ -209,7 +209,7 @@ def _is_same(origin: str, host: str | None) -> bool:
 
 
 def _make_secure(sent: MutableHeaders) -> None:
-    """Cookies of an encrypted connection never leave by another; Streamlit's own do not say so."""
+    """Keep cookies of an encrypted connection from leaving by another, as Streamlit's own do not say so."""
     cookies = sent.getlist("set-cookie")
     del sent["set-cookie"]
     for cookie in cookies:

@@ -19,7 +19,10 @@ _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 @functools.cache
 def headers() -> dict[str, str]:
-    """Name and value of each; the policy is the strictest that Streamlit's own pages work under."""
+    """Name and value of each header.
+
+    The policy is the strictest that Streamlit's own pages work under.
+    """
     policy = {
         "default-src": "'self'",
         "script-src": f"'self' 'unsafe-eval' {_inline_scripts()}",  # Vega compiles its charts
@@ -66,7 +69,7 @@ def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
 
 
 class SecurityHeaders:
-    """Middleware that adds them; a route that sets one of them itself keeps its own."""
+    """Middleware that adds them, except where a route sets one of them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -72,7 +72,7 @@ def check_room(size: int) -> None:
 
 
 def drop_idle() -> list[Holder]:
-    """Have tabs forget their tables in which nobody did anything for the time of the settings; which tabs."""
+    """Drop the tables of tabs that were idle for the time of the settings, and return these tabs."""
     before = time.monotonic() - 60 * read_settings().idle_minutes
     with _lock:
         idle = [each for each in _holders if each.used < before and each.sizes() and not each.is_busy()]

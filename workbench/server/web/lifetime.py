@@ -83,7 +83,7 @@ async def _forget_regularly(seconds: float) -> None:
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
+    """Check everything that the pages need, and say in the log, as the pages do, what is wrong."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
     tabs.overwrite_freed_memory()

@@ -10,7 +10,7 @@ _SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 
 class _Careful(logging.Formatter):
-    """One line per event. Of an exception its type alone: its words and its lines of code may hold values."""
+    """One line per event, with the type alone of an exception, as the rest of it may hold values."""
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None

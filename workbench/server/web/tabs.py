@@ -114,7 +114,7 @@ def forget_closed(*, rows_left: bool = False) -> int:
 
 
 def _empty(session: Any) -> None:
-    """Take away what an ended session holds: Streamlit's loop keeps the last one until another tab comes."""
+    """Take away what an ended session holds, as Streamlit keeps the last one until another tab comes."""
     for name in ("_session_state", "_fragment_storage", "_client_state", "_browser_queue"):
         setattr(session, name, type(getattr(session, name))())
 
@@ -148,7 +148,7 @@ _SHORT, _LONG = 40_000, 4_000
 
 
 def give_back_memory() -> None:
-    """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
+    """Free what is unreachable, and hand free pages to the system, as rows would stay readable in them."""
     gc.collect()
     # Python keeps freed small objects as they were; new ones take their places
     junk: list[object] = [object() for _ in range(_SHORT)] + [float(n) for n in range(_SHORT)]  # 16, 32 bytes

@@ -34,7 +34,7 @@ def address(connection: HTTPConnection) -> str | None:
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the provider's claims about the person, from the cookie that Streamlit signed; empty without."""
+    """Return the provider's claims about the person from Streamlit's signed cookie, empty without one."""
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME

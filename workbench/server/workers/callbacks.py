@@ -30,7 +30,10 @@ def stopped() -> StoppedError:
 
 
 def check_cancelled() -> None:
-    """Poll whether this thread's work is cancelled. Raises: StoppedError; what a poll raises."""
+    """Poll whether this thread's work is cancelled.
+
+    Raises: StoppedError; what a poll raises.
+    """
     if any(poll() for poll in _callbacks.polls):
         raise stopped()
 

@@ -82,7 +82,7 @@ def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, 
 
 
 def main(control: socket.socket) -> None:
-    """Make a copy for each socket that comes over the control socket; end all of them once that is closed."""
+    """Make a copy for each socket that comes over the control socket, and end all once that is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for name in LOADED:

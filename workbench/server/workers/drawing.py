@@ -24,7 +24,10 @@ SHOWN = 200
 
 
 def drawn(release: Release | Pooled, rows: int) -> PublicTable:
-    """Draw rows, the same ones each time. Raises: ParameterError."""
+    """Draw rows, the same ones each time.
+
+    Raises: ParameterError.
+    """
     return release.sample_table(rows, seed=0)
 
 
@@ -39,17 +42,26 @@ def steps(release: Release, rows: int) -> tuple[Step, Step]:
 
 
 def question(release: Release, rows: int, columns: Sequence[str]) -> Closeness:
-    """Draw rows, and ask how far they lie from the table over these columns. Raises: LimitError."""
+    """Draw rows, and ask how far they lie from the table over these columns.
+
+    Raises: LimitError.
+    """
     return Closeness.of(release, drawn(release, rows), columns)
 
 
 def csv_file(release: Release | Pooled, rows: int) -> bytes:
-    """Draw rows as a CSV file, when its button is pressed. Raises: as `process.compute`."""
+    """Draw rows as a CSV file, when its button is pressed.
+
+    Raises: as `process.compute`.
+    """
     return process.compute(_csv, release, rows)
 
 
 def parquet_file(release: Release, rows: int, guarantee: str) -> bytes:
-    """Draw rows as a Parquet file with the guarantee in its footer. Raises: as `process.compute`."""
+    """Draw rows as a Parquet file with the guarantee in its footer.
+
+    Raises: as `process.compute`.
+    """
     return process.compute(_parquet, release, rows, guarantee)
 
 

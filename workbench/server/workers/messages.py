@@ -28,7 +28,10 @@ class Channel:
         self.measurers: list[Measurer] = []
 
     def send(self, message: Any) -> None:
-        """Send anything that can be pickled. Raises: what pickling raises; OSError at the other end's end."""
+        """Send anything that can be pickled.
+
+        Raises: what pickling raises; OSError at the other end's end.
+        """
         data, buffers = io.BytesIO(), list[pickle.PickleBuffer]()
         _Pickler(data, buffers, self.measurers).dump(message)
         parts = [data.getbuffer(), *(buffer.raw() for buffer in buffers)]
@@ -37,7 +40,10 @@ class Channel:
             self.connection.send_bytes(part)
 
     def receive(self) -> Any:
-        """Return what the other end sent. Raises: EOFError, OSError when it has ended."""
+        """Return what the other end sent.
+
+        Raises: EOFError, OSError when it has ended.
+        """
         data, *parts = [bytearray(size) for size in self.connection.recv()]
         for part in (data, *parts):
             self.connection.recv_bytes_into(part)

@@ -28,7 +28,7 @@ _log = logging.getLogger("workbench.work")
 
 
 class WorkEnded(Exception):
-    """Work that did not come to its end: "memory", "time", or "failed" with type and place of its error."""
+    """Work that was cut off, by "memory", "time", or "failed" with type and place of its error."""
 
     def __init__(self, kind: str, where: str = "") -> None:
         super().__init__(where or kind)
@@ -44,7 +44,10 @@ class _Starter:
         self._control: socket.socket | None = None
 
     def connect(self) -> Channel:
-        """Return a channel to a new worker. Raises: OSError where the starter has just ended."""
+        """Return a channel to a new worker.
+
+        Raises: OSError where the starter has just ended.
+        """
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             if self._control is None:
@@ -57,7 +60,10 @@ class _Starter:
         return Channel(Connection(ours.detach()))
 
     def start(self) -> tuple[Channel, int]:
-        """Return a channel to a new worker, and its process id. Raises: OSError."""
+        """Return a channel to a new worker, and its process id.
+
+        Raises: OSError.
+        """
         for _ in range(3):
             try:
                 channel = self.connect()

@@ -1,4 +1,4 @@
-"""The queue of long work: first come, first served, with a limit on how much runs at once."""
+"""The queue of long work, first come, first served, with a limit on how much runs at once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunQueue:
                 self._changed.notify_all()
 
     def _place(self, ticket: object) -> int:
-        """Return the place in the queue; 0 when the turn has come, which is then taken."""
+        """Return the place in the queue, 0 when the turn has come, which is then taken."""
         with self._changed:
             place = self._waiting.index(ticket) + 1
             if place > self._at_once - self._running:

@@ -30,7 +30,7 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 
 @dataclass(frozen=True, kw_only=True)
 class TableFile:
-    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
+    """A table as it was read from a file and, with a key, its suggested schema and fingerprint."""
 
     table: ReadResult
     schema: Schema | None
@@ -81,7 +81,10 @@ def interrupted() -> ReadError:
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
+    """`dpcore.read_release` within the same limits.
+
+    Raises: ReadError, LimitError.
+    """
     with _AT_ONCE:
         try:
             return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
@@ -92,7 +95,10 @@ def read_release(data: bytes) -> Release:
 def read_within(
     data: bytes, name: str, options: dict[str, Any], key: bytes | None, on_progress: OnProgress
 ) -> tuple[ReadResult, Schema | None, str]:
-    """Return what was read; with a key also its suggested schema and fingerprint. Runs in a worker."""
+    """Return what was read, and with a key its suggested schema and fingerprint.
+
+    Runs in a worker.
+    """
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def told(stage: str, width: float) -> Callable[[float], None]:

@@ -21,7 +21,10 @@ Ask = Callable[[int, str, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def _remote(method: Callable[Concatenate[Any, Given], Answer]) -> Callable[Concatenate[Any, Given], Answer]:
-    """Return the method as it is called from a worker. Raises: as the method."""
+    """Return the method as it is called from a worker.
+
+    Raises: as the method.
+    """
 
     def call(self: Any, /, *given: Given.args, **named: Given.kwargs) -> Answer:
         answer: Answer = RemoteMeasurer.ask(self.number, method.__name__, given, named)
@@ -35,7 +38,7 @@ def _no_counts(*given: Any, **named: Any) -> Any:
 
 
 class RemoteMeasurer(Measurer):
-    """The stand-in for a measurer, or for a view of one: its public facts, and its noisy answers.
+    """The stand-in for a measurer, or for a view of one, with its public facts and its noisy answers.
 
     Attributes:
         number: of the measurer among those that the server has sent to this worker.

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.ui.language import N_, Words, _, code
+from workbench.ui.language import Words, _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
@@ -21,24 +21,10 @@ STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
 """By which a content policy knows the style of the page."""
 _QUESTIONS = "\x00"
-LABELS = Words(
-    {
-        "counts.csv": N_("Counts with low and high (CSV)"),
-        "rows.csv": N_("Drawn rows (CSV)"),
-        "rows.parquet": N_("Drawn rows (Parquet)"),
-        "guarantee.json": N_("The guarantee (JSON)"),
-        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
-    }
-)
+LABELS = Words("report.labels")
 """The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
-BADGES = Words(
-    {
-        "private": N_("differentially private"),
-        "syntactic": N_("syntactic, no epsilon"),
-        "internal": N_("internal: reads the original, do not publish"),
-    }
-)
+BADGES = Words("report.badges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +102,10 @@ class Page:
     after: str
 
     def html(self, questions: str = "") -> str:
-        """Return the whole page. Args: questions: HTML from `asking.section`."""
+        """Return the whole page.
+
+        Args: questions: HTML from `asking.section`.
+        """
         return f"{self.before}{questions}{self.after}"
 
 

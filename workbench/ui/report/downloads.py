@@ -11,19 +11,12 @@ import pandas as pd
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import N_, Words
+from workbench.ui.language import Words
 from workbench.ui.report.document import LABELS, Download
 from workbench.ui.wording import counted_words
 
 COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
-CONTENTS = Words(
-    {
-        COUNTS: N_("counts, with low and high (CSV)"),
-        ROWS: N_("drawn rows (CSV and Parquet)"),
-        MODEL: N_("the whole release with its model (JSON)"),
-        QUESTIONS: N_("a form to ask questions"),
-    }
-)
+CONTENTS = Words("report.contents")
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
@@ -37,7 +30,10 @@ TYPES = {
 
 
 def files(release: Release, contents: Collection[str]) -> list[str]:
-    """Return the names of the files of a release. Args: contents: what may be given, of `CONTENTS`."""
+    """Return the names of the files of a release.
+
+    Args: contents: what may be given, of `CONTENTS`.
+    """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
         "counts.csv": 0 < cells <= MAX_COUNTS,

@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.schema import Clique, IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from workbench.ui.charts import fold_labels, fold_table, folded
-from workbench.ui.language import N_, Words, _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.report import downloads
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import grid, lying_bars, upright_bars
@@ -36,14 +36,7 @@ from workbench.ui.wording import printable as shown
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
 LYING_BARS = 14
 EVERYTHING = frozenset(downloads.CONTENTS)
-FIGURES = Words(
-    {
-        "mean": N_("mean"),
-        "variance": N_("variance"),
-        "standard deviation": N_("standard deviation"),
-        "distance": N_("rows that differ"),
-    }
-)
+FIGURES = Words("report.figures")
 
 
 def document(

@@ -26,7 +26,10 @@ def document(
     note: str = "",
     contents: Collection[str] = (),
 ) -> Document:
-    """Return the page of a table. Args: not_promised: sentences of its box, as Markdown."""
+    """Return the page of a table.
+
+    Args: not_promised: sentences of its box, as Markdown.
+    """
     frame = table.frame
     left_out = len(frame) - SHOWN_ROWS
     more = _("{rows} more rows are in the table.").format(rows=f"{left_out:,}") if left_out > 0 else ""
@@ -61,7 +64,10 @@ def document(
 
 
 def files(contents: Collection[str]) -> list[str]:
-    """Return the names of the files. Args: contents: what may be given."""
+    """Return the names of the files.
+
+    Args: contents: what may be given.
+    """
     return [*(["rows.csv", "rows.parquet"] if ROWS in contents else []), "guarantee.json"]
 
 
