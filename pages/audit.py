@@ -74,15 +74,15 @@ except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
 with top:
-    view.verdict(report, columns, sensitive)
+    view.verdict(report, columns)
     actions = st.container(horizontal=True)
 judged = criteria_view.measured(curator, report)
 with actions:
-    if session.session().draft is not None:
-        st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
-    elif st.button(_("Make it safer"), icon=":material/arrow_forward:"):
-        session.leave(session.TakeColumns(known=tuple(columns), secret=tuple(sensitive)))
-        st.switch_page("pages/anonymize.py")
+    is_draft = session.session().draft is not None
+    label = _("Open it, to make it safer") if is_draft else _("Make it safer")
+    if st.button(label, type="primary", icon=":material/arrow_forward:"):
+        session.leave(findings.change(report, columns, sensitive))
+        st.switch_page("pages/upload.py" if is_draft else "pages/anonymize.py")
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(curator, report, columns, listed, judged),

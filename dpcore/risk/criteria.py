@@ -17,15 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import numpy as np
-import pandas as pd
-
 from dpcore.errors import ParameterError
-from dpcore.risk.identifiers import find_identifiers
 from dpcore.schema.detector import name_words
 from dpcore.schema.values import MISSING, SUPPRESSED
-from dpcore.tables.classes import IntArray, leaves_of
-from dpcore.tables.people import largest_each
 
 FOLDER = Path(__file__).parent / "published"
 State = Literal["violation", "none", "question", "attested", "figure"]
@@ -135,26 +129,6 @@ class Evidence:
     clause: str
     column: str
     people: int
-
-
-def evidence(
-    frame: pd.DataFrame, criterion: Criterion, person: IntArray | None, *, year: int
-) -> tuple[Evidence, ...]:
-    """Return the columns that the tests of each clause are about, where somebody has such a cell.
-
-    Args: person: (rows,) whose row it is; None where every row is a person. year: of today.
-    Raises: SchemaError for a table without rows.
-    """
-    kinds, seen = {each.column: each.kind for each in find_identifiers(frame)}, []
-    tests = {clause.id: [Cells(**each) for each in clause.tests] for clause in criterion.clauses}
-    for column in map(str, frame.columns):
-        leaves = leaves_of(frame, column)
-        for clause, of_clause in tests.items():
-            own = [each for each in of_clause if each.fits(column, kinds.get(column, ""))]
-            cells = np.array([any(each.offends(text, year) for each in own) for text in leaves.labels])
-            if people := int(largest_each(cells[leaves.codes], person).sum()):
-                seen.append(Evidence(clause=clause, column=column, people=people))
-    return tuple(seen)
 
 
 @dataclass(frozen=True, kw_only=True)

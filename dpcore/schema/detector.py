@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import importlib
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 LOOKED_AT = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
@@ -63,7 +66,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
 def may_be_id(name: str) -> bool:
     """Return whether the name of a column says that it may name people, or number them."""
     words = name_words(name)
-    return re.search(rf"\b({_ID_WORDS})\b", words) is not None or any(
+    return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
         _fits(kind, words) for kind in _KINDS if kind.name in ("name of a person", "personal number")
     )
 
@@ -115,113 +118,30 @@ class IdentifierKind:
 
     name: str
     valid: Callable[[str], object]
-    evidence: str = _PLAIN
-    words: str = ""
-    other_words: str = ""  # names with one of these are about something else
+    evidence: str
+    words: str
+    other_words: str  # names with one of these are about something else
 
 
-def _shape(*patterns: str) -> Callable[[str], object]:
-    return re.compile("|".join(patterns), re.IGNORECASE).fullmatch
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_OWN_CHECKS = {"chinese": _is_chinese_id, "card": _is_payment_card}
 
 
-_OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
-_DAY, _MONTH, _YEAR = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])", r"(\d{4}|\d\d)"
-_MONTH_NAME = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_TIME = r"([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
-_DIGIT_GROUPS = r"(\d{1,5}[ .\-/]?){2,6}( ?(x|ext\.?) ?\d{1,5})?"
-_MISTAKABLE = (
-    r"country|county|region|district|department|city|state|"
-    r"product|brand|company|file|user agent|category|course|school|drug|event|group|class|"
-    r"job|(produkt|artikel|datei|firmen|orts|stra(ss|ß)en|haus|zimmer|seiten|kurs|schul)\w*|"
-    r"\w*(产品|公司|学校|城市|国家)\w*"
-)
+def _kind(fields: dict[str, Any]) -> IdentifierKind:
+    """Make a kind of its entry in the data file."""
+    checks, words = fields.get("check", []), fields.get("words", "")
+    if checks:
+        valid = _OWN_CHECKS.get(checks[0]) or _has_check_digit(*checks)
+    else:
+        shape = re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], "|".join(fields["shapes"]))
+        valid = re.compile(shape, re.IGNORECASE).fullmatch
+    return IdentifierKind(
+        name=fields["name"],
+        valid=valid,
+        evidence=_CHECKED if checks else _NAMED if words else _PLAIN,
+        words=words,
+        other_words=_DATA["about_others"] if fields.get("mistakable") else "",
+    )
 
-_ID_WORDS = r"user|subject|household|haushalt|no|nr|num|number|nummer|key|code|ref|\w*id"
 
-_KINDS = (
-    IdentifierKind("e-mail", _shape(r"[^\s@]+@[^\s@]+\.[a-z]{2,}")),
-    IdentifierKind("URL", _shape(r"(https?|ftp)://\S+", r"www\.\S+\.\S+")),
-    IdentifierKind("IP address", _shape(rf"({_OCTET}\.){{3}}{_OCTET}", r"(?=.*::|(.*:){7})[0-9a-f:]{2,39}")),
-    IdentifierKind("IBAN", _has_check_digit("iban"), _CHECKED),
-    IdentifierKind("Italian codice fiscale", _has_check_digit("it.codicefiscale"), _CHECKED),
-    IdentifierKind("Chinese resident id", _is_chinese_id, _CHECKED),
-    IdentifierKind("French NIR", _has_check_digit("fr.nir"), _CHECKED),
-    IdentifierKind("German Steuer-ID", _has_check_digit("de.idnr"), _CHECKED),
-    IdentifierKind("Spanish DNI", _has_check_digit("es.dni", "es.nie"), _CHECKED),
-    IdentifierKind("Swedish personnummer", _has_check_digit("se.personnummer"), _CHECKED),
-    IdentifierKind("payment card number", _is_payment_card, _CHECKED),
-    IdentifierKind(
-        "UK national insurance number",
-        _shape(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]"),
-    ),
-    IdentifierKind("US social security number", _shape(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}")),
-    IdentifierKind(
-        "date",
-        _shape(
-            rf"\d{{4}}[-/.]{_MONTH}[-/.]{_DAY}{_TIME}",
-            rf"{_DAY}[-/.]{_MONTH}[-/.]{_YEAR}",
-            rf"{_MONTH}/{_DAY}/{_YEAR}",
-            rf"{_DAY}[ -]{_MONTH_NAME},?[ -]{_YEAR}",
-            rf"{_MONTH_NAME} {_DAY},? \d{{4}}",
-        ),
-    ),
-    IdentifierKind(
-        "date",
-        _shape(r"(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
-        _NAMED,
-        words=r"date|birth|birthday|dob|born|admission|discharge|death|\w*datum|\w*geburt\w*|naissance|nacimiento|"
-        r"nascita|\w*(日期|生日|出生)\w*",
-    ),
-    IdentifierKind(
-        "phone number", _shape(rf"(\+|00)[1-9]{_DIGIT_GROUPS}", r"(\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}")
-    ),
-    IdentifierKind(
-        "phone number",
-        _shape(rf"(?=(\D*\d){{6,15}}\D*$)(\+|00)?(\(\d{{1,5}}\) ?)?{_DIGIT_GROUPS}"),
-        _NAMED,
-        words=r"phone|telephone|tel|mobile|cell|cellphone|fax|handy\w*|telefon\w*|mobil\w*|tel[eé]fono|portable|m[oó]vil|"
-        r"\w*(电话|手机|联系方式)\w*",
-    ),
-    IdentifierKind(
-        "postal code",
-        _shape(
-            r"[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}",  # United Kingdom
-            r"[a-z]\d[a-z][ -]?\d[a-z]\d",  # Canada
-            r"\d{3,6}(-\d{3,4})?|\d{3} \d\d|\d{4} ?[a-z]{2}",  # also numbers that lost their leading zeros
-        ),
-        _NAMED,
-        words=r"zip|zipcode|zip code|postal|postal code|post code|postcode|plz|postleitzahl|pin code|cp|cap|"
-        r"c[oó]digo postal|\w*(邮编|邮政编码)\w*",
-    ),
-    IdentifierKind(
-        "name of a person",
-        _shape(r"[^\W\d_][^\d_@/:;]{0,60}"),
-        _NAMED,
-        words=r"names?|surname|firstname|lastname|fullname|vorname|nachname|familienname|(user|login|nick|middle|given|maiden|ruf|geburts)name|pr[eé]noms?|noms?|"
-        r"nombres?|apellidos?|nome|cognome|\w*(姓名|名字|姓氏)\w*",
-        other_words=_MISTAKABLE,
-    ),
-    IdentifierKind(
-        "name of a person",
-        _shape(r"[^\W\d_]+([ '-][^\W\d_]+){1,4}"),
-        _NAMED,
-        words=r"person|patient(in)?|kunde|kundin|customer|client|employee|mitarbeiter(in)?|student|member|teilnehmer|"
-        r"paciente|empleado|患者|客户|员工|学生",
-        other_words=_MISTAKABLE,
-    ),
-    IdentifierKind(
-        "address or place",
-        _shape(r".*[^\W\d_].*"),
-        _NAMED,
-        words=r"address|street|city|town|village|county|adresse|anschrift|\w*strasse|\w*straße|str|rue|calle|indirizzo|"
-        r"ort|wohnort|stadt|ville|ciudad|direcci[oó]n|domicilio|\w*(地址|住址|城市)\w*",
-    ),
-    IdentifierKind(
-        "personal number",
-        _shape(r"(?=.*\d)(?!-?\d*\.\d+$)[\w\-./ ]{1,40}"),  # no number with decimals
-        _NAMED,
-        words=r"id|uuid|ssn|social security|passport|licen[cs]e|account|mrn|medical record|(tax|nhs) number|"
-        r"\w+(nummer|nr)|identifiant|matricule|dni|nie|nif|c[eé]dula|\w*(身份证|编号|学号|工号|病历号|证件|护照|账号|卡号)\w*",
-        other_words=_MISTAKABLE,
-    ),
-)
+_KINDS = tuple(map(_kind, _DATA["kind"]))

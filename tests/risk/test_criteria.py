@@ -10,17 +10,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpcore as dp
 from dpcore.errors import ParameterError
+from dpcore.evaluation.table.criteria import EvidenceOf
 from dpcore.risk.criteria import (
     FOLDER,
     Criterion,
     Evidence,
     Outcome,
-    evidence,
     judge,
     read_answers,
     rules,
 )
+from dpcore.tables.rows import Microdata
+
+
+def evidence(
+    frame: pd.DataFrame, criterion: Criterion, id_column: str | None = None, *, year: int
+) -> tuple[Evidence, ...]:
+    schema = dp.Schema(
+        columns=(dp.Categorical("any", categories=("x",)),),
+        unit=dp.PrivacyUnit(max_rows=1, id_column=id_column),
+    )
+    return EvidenceOf(rule=criterion.rule, year=year).compute(Microdata(frame), schema)
 
 
 def exit_code(outcomes: tuple[Outcome, ...]) -> int:
@@ -52,7 +64,7 @@ def hospital(**cells: list[object]) -> pd.DataFrame:
 
 
 def violations(frame: pd.DataFrame, criterion: Criterion = SAFE, year: int = YEAR) -> dict[str, list[str]]:
-    outcomes = judge(criterion, evidence(frame, criterion, None, year=year), {}, {})
+    outcomes = judge(criterion, evidence(frame, criterion, year=year), {}, {})
     return {
         each.clause.id: [column.column for column in each.columns]
         for each in outcomes
@@ -113,7 +125,7 @@ GOLDEN = {  # clause -> columns that violate it, and nothing else
 def test_the_hospital_violates_nothing_that_a_table_can_show() -> None:
     """A table that follows the text to the letter would be refused, and nobody would trust a refusal."""
     assert violations(hospital()) == {}
-    outcomes = judge(SAFE, evidence(hospital(), SAFE, None, year=YEAR), {}, {})
+    outcomes = judge(SAFE, evidence(hospital(), SAFE, year=YEAR), {}, {})
     assert [each.clause.id for each in outcomes if each.state == "question"] == ["(i)(R)", "(ii)"]
     assert exit_code(outcomes) == 2
 
@@ -172,16 +184,15 @@ def test_a_year_comes_of_age() -> None:
 
 def test_people_are_counted_not_rows() -> None:
     """Somebody with ten stays would count ten times."""
-    frame = pd.DataFrame({"birth_year": [1931] * 10 + [1950] * 2})
-    person = np.array([0] * 10 + [1, 2])
-    (seen,) = evidence(frame, SAFE, person, year=YEAR)
+    frame = pd.DataFrame({"birth_year": [1931] * 10 + [1950] * 2, "person": [7] * 10 + [8, 9]})
+    (seen,) = evidence(frame, SAFE, "person", year=YEAR)
     assert seen == Evidence(clause="(i)(C)", column="birth_year", people=1)
 
 
 def test_columns_that_look_like_codes_are_named_beside_the_question() -> None:
     """Whoever answers for "any other unique identifying number" would not see that one is there."""
     frame = hospital(household_id=[f"h{i}" for i in range(ROWS)])
-    outcomes = judge(SAFE, evidence(frame, SAFE, None, year=YEAR), {}, {})
+    outcomes = judge(SAFE, evidence(frame, SAFE, year=YEAR), {}, {})
     (codes,) = (each for each in outcomes if each.clause.id == "(i)(R)")
     assert codes.state == "question"
     assert [each.column for each in codes.columns] == ["household_id"]

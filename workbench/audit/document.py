@@ -13,7 +13,7 @@ from workbench.ui import criteria
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.verdict import BOUNDED, verdict, ways_out, ways_words
+from workbench.ui.verdict import share_words, verdict, ways_out, ways_words
 
 
 def to_html(
@@ -30,21 +30,20 @@ def to_html(
         listed: name of the attacker's list, if there is one.
         judged: the criterion that was chosen, with its results.
     """
-    percent = BOUNDED.share
     sets = pd.DataFrame(
         [
             {
                 _("columns"): ", ".join(each.columns),
-                _("unique people"): percent(each.uniques),
-                _("distinction"): percent(each.distinction),
-                _("separation"): percent(each.separation),
+                _("unique people"): share_words(each.uniques, printed=True),
+                _("distinction"): share_words(each.distinction, printed=True),
+                _("separation"): share_words(each.separation, printed=True),
             }
             for each in report.sets[:SHOWN_SETS]
         ]
     )
-    expected = [linkage_words(report, listed, BOUNDED), *attackers(report, BOUNDED)]
-    answer, *reasons = verdict(report, columns, BOUNDED)
-    ways = ways_out(report, BOUNDED)
+    expected = [linkage_words(report, listed, printed=True), *attackers(report, printed=True)]
+    answer, *reasons = verdict(report, columns, printed=True)
+    ways = ways_out(report, printed=True)
     return fragment(
         "internal.html",
         language=session.language(),
@@ -60,7 +59,7 @@ def to_html(
             (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), [each for each in expected if each]),
-            (_("What groups give away"), secrets(report, BOUNDED), []),
+            (_("What groups give away"), secrets(report, printed=True), []),
         ],
         terms=" ".join(
             [

@@ -12,7 +12,7 @@ from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
-from workbench.ui.verdict import EXACT, Figures
+from workbench.ui.verdict import count_words, share_words
 from workbench.ui.wording import plain
 
 KNOWN = session.Widget[list[str]]("audit-columns")
@@ -102,9 +102,12 @@ def _label(name: str, columns: list[str]) -> str:
     return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
 
 
-def attackers(audit: AuditReport, figures: Figures = EXACT) -> list[str]:
+def attackers(audit: AuditReport, printed: bool = False) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
-    percent = figures.share
+
+    def percent(share: float) -> str:
+        return share_words(share, printed)
+
     risk, listed, estimates = audit.risk, audit.listed, audit.estimates
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
@@ -170,14 +173,14 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def secrets(audit: AuditReport, figures: Figures = EXACT) -> pd.DataFrame:
+def secrets(audit: AuditReport, printed: bool = False) -> pd.DataFrame:
     """Return what the groups give away about each sensitive column."""
     return pd.DataFrame(
         [
             {
                 _("column"): name,
-                _("groups that reveal the value"): figures.count(risk.homogeneous_classes),
-                _("people in them"): figures.share(risk.homogeneous_people),
+                _("groups that reveal the value"): count_words(risk.homogeneous_classes, printed),
+                _("people in them"): share_words(risk.homogeneous_people, printed),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
@@ -186,7 +189,7 @@ def secrets(audit: AuditReport, figures: Figures = EXACT) -> pd.DataFrame:
     )
 
 
-def linkage_words(audit: AuditReport, name: str, figures: Figures = EXACT) -> str:
+def linkage_words(audit: AuditReport, name: str, printed: bool = False) -> str:
     """Say what the attacker's list finds.
 
     Args: name: of the list.
@@ -200,6 +203,6 @@ def linkage_words(audit: AuditReport, name: str, figures: Figures = EXACT) -> st
     ).format(
         name=name,
         people=link.people,
-        matched=figures.count(link.matched),
-        unique=figures.count(link.unique),
+        matched=count_words(link.matched, printed),
+        unique=count_words(link.unique, printed),
     )

@@ -44,8 +44,8 @@ def without_known(curator: Curator) -> None:
     st.info(_("Choose at least one column that others may know."))
 
 
-def verdict(report: AuditReport, columns: list[str], sensitive: list[str]) -> None:
-    """Show the answer in its color, its reasons, and the change that helps most with a way to carry it out."""
+def verdict(report: AuditReport, columns: list[str]) -> None:
+    """Show the answer in its color, its reasons, and the change that helps most."""
     color = {"no": "red", "hardly": "orange", "yes": "green"}[report.verdict.answer]
     answer, *reasons = words.verdict(report, columns)
     st.markdown(f"### :{color}-background[{plain(answer, at_most=1_000)}]")
@@ -56,11 +56,6 @@ def verdict(report: AuditReport, columns: list[str], sensitive: list[str]) -> No
     st.markdown(f"**{_('The change that helps most')}**")
     st.markdown(plain(best, at_most=600))
     st.caption(words.ways_words())
-    if report.verdict.ways and st.button(
-        _("Take this change to Anonymize"), type="primary", icon=":material/arrow_forward:"
-    ):
-        session.leave(findings.change(report, columns, sensitive))
-        st.switch_page("pages/upload.py" if session.session().draft is not None else "pages/anonymize.py")
     if others:
         with st.expander(_("Other changes"), key="other-changes"):
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
+TEXTS = {"title", "says", "covers", "question"}
 MARKS = {"_", "N_", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
@@ -35,6 +36,18 @@ def extract_words(
         for name, messages in tables.items():
             for message in messages.values():
                 yield 1, "", message, [f"{package}.{name}"]
+
+
+def extract_texts(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[tuple[int, str, str, list[str]]]:
+    """(line, function, message, comments) of every text for people in another data file, for Babel."""
+    entries = [tomllib.load(file)]
+    for entry in entries:
+        entries += [
+            each for lines in entry.values() if isinstance(lines, list) for each in lines if TEXTS & set(each)
+        ]
+        yield from ((1, "", entry[name], []) for name in sorted(TEXTS & set(entry)))
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
 from workbench.ui.language import Words, _
-from workbench.ui.verdict import BOUNDED
+from workbench.ui.verdict import count_words, share_words
 
 STATES = Words("ui.criteria")
 
@@ -41,25 +41,30 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
 
 def _found(outcome: Outcome) -> str:
     people = _("{column}: {people} people")
-    parts = [people.format(column=each.column, people=BOUNDED.count(each.people)) for each in outcome.columns]
+    parts = [
+        people.format(column=each.column, people=count_words(each.people, printed=True))
+        for each in outcome.columns
+    ]
     if outcome.figure is not None:
-        write = BOUNDED.count if outcome.clause.figure in ("people", "k") else BOUNDED.share
-        parts.append(write(outcome.figure))
+        write = count_words if outcome.clause.figure in ("people", "k") else share_words
+        parts.append(write(outcome.figure, printed=True))
     if outcome.answer is not None:
         answer = _("yes, says {who} on {day}") if outcome.answer.yes else _("no, says {who} on {day}")
         parts.append(answer.format(who=outcome.answer.by, day=outcome.answer.on))
     return "; ".join(parts)
 
 
-def questions(clauses: Sequence[Clause]) -> list[str]:
-    """Return the questions of clauses that only people can answer."""
+def questions(clauses: Sequence[Clause]) -> dict[str, str]:
+    """Return the questions that only people can answer, by clause."""
     asked = _("{clause}: {question}")
-    return [asked.format(clause=each.id, question=_(each.question)) for each in clauses if each.question]
+    return {
+        each.id: asked.format(clause=each.id, question=_(each.question)) for each in clauses if each.question
+    }
 
 
 def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
         (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
-        (_("Only you can decide"), pd.DataFrame(), questions(criterion.clauses)),
+        (_("Only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
     ]

@@ -7,8 +7,10 @@ computed here, by the same functions that the page uses.
 from __future__ import annotations
 
 import functools
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,23 +29,8 @@ from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
 BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
-TABLES = {
-    "6.1": pd.DataFrame({"zip": ["33617", "33620", "33620", "33617", "33620"], "age": [24, 35, 35, 24, 35]}),
-    "6.2": pd.DataFrame({"zip": ["33617", "23620", "23622", "33617"], "age": [24, 41, 43, 29]}),
-    "6.3": pd.DataFrame(
-        {"zip": ["33617", "236**", "236**", "33617"], "age": ["20-29", "40-49", "40-49", "20-29"]}
-    ),
-    "6.4": pd.DataFrame({"zip": ["33617", "23620", "23622", "33617", "19352"], "age": [24, 41, 43, 29, 12]}),
-    "6.5": pd.DataFrame(
-        {
-            "zip": ["33617", "33617", "33620", "33620"],
-            "age": ["20-29", "20-29", "40-49", "40-49"],
-            "disease": ["cancer", "infectious disease", "heart disease", "heart disease"],
-        }
-    ),
-}
-TABLES["6.6"] = TABLES["6.5"].assign(zip="33***")
-TABLES["6.6, repaired"] = TABLES["6.6"].assign(age="20-49")
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["table"]
+TABLES = {each["number"]: pd.DataFrame(each["rows"]) for each in _DATA}
 
 _AGES = tuple(str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]}))
 _KNOWN: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
@@ -119,8 +106,8 @@ class ExampleTable:
     number: str
     title: str
     says: str
-    known: tuple[tuple[str, ...], ...] = (("zip", "age"),)
-    operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = ()
+    known: tuple[tuple[str, ...], ...]
+    operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...]
 
     def frame(self) -> pd.DataFrame:
         """Return the rows."""
@@ -150,71 +137,18 @@ def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.Data
     return step.counted(), [run(step.frame()) for _says, run in step.operations]
 
 
-EXAMPLES = (
-    ExampleTable(
-        number="6.1",
-        title=N_("Everybody has company"),
-        says=N_("Two people share one zip and age, three another: the smallest group gives k."),
-    ),
-    ExampleTable(
-        number="6.2",
-        title=N_("As it was collected"),
-        says=N_(
-            "Everybody is alone with their zip and age. The book prints 33620 in place of 23620, from which "
-            "the next table could not be made: 33620 would become 336**."
-        ),
-        operations=((N_("Made coarser in pairs, at k = 2:"), in_pairs),),
-    ),
-    ExampleTable(
-        number="6.3",
-        title=N_("Coarser, in pairs"),
-        says=N_(
-            "Ages became tens, and one pair's zip lost two digits; the other pair kept its zip. With one "
-            "level for the whole column, 33617 would become 336** too: this is local recoding."
-        ),
-    ),
-    ExampleTable(
-        number="6.4",
-        title=N_("One who is unlike all others"),
-        says=N_(
-            "Without the row of 19352, one of five, the table before is reached. To keep it, the zip has to "
-            "go altogether, and the ages become much coarser."
-        ),
-        operations=(
-            (N_("One row in five may be suppressed:"), without_outlier),
-            (N_("Every row is kept:"), with_outlier),
-        ),
-    ),
-    ExampleTable(
-        number="6.5",
-        title=N_("A group that shares its secret"),
-        says=N_(
-            "k holds, but both people of 33620 have heart disease: whoever knows that a neighbor is in the "
-            "table knows the disease, without finding the row."
-        ),
-        operations=(
-            (N_("What is learned about a neighbor in 33620:"), lambda table: learned(table, zip="33620")),
-        ),
-    ),
-    ExampleTable(
-        number="6.6",
-        title=N_("Different diseases, but not for those who know the age"),
-        known=(("zip",), ("zip", "age")),
-        says=N_(
-            "The book calls this table diverse. By zip alone it is; with the age, which is in the table and "
-            "can be known, both people of 40-49 share one disease. No tool may assume that nobody knows."
-        ),
-        operations=(
-            (
-                N_("What is learned about somebody in the early forties:"),
-                lambda table: learned(table, age="40-49"),
-            ),
-            (N_("Repaired: three diseases in every group:"), repaired),
-        ),
-    ),
-    ExampleTable(
-        number="6.6, repaired",
-        title=N_("Wider groups"),
-        says=N_("One group of four with three diseases. The price is the age, which now says little."),
-    ),
-)
+_OPERATIONS = {each.__name__: each for each in (in_pairs, without_outlier, with_outlier, repaired, learned)}
+
+
+def _example(entry: dict[str, Any]) -> ExampleTable:
+    """Make an example of its entry in the data file."""
+    operations = tuple(
+        (each["says"], functools.partial(_OPERATIONS[each["does"]], **each.get("given", {})))
+        for each in entry.get("operations", ())
+    )
+    known = tuple(map(tuple, entry.get("known", [["zip", "age"]])))
+    texts = {name: entry[name] for name in ("number", "title", "says")}
+    return ExampleTable(**texts, known=known, operations=operations)
+
+
+EXAMPLES = tuple(map(_example, _DATA))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
@@ -13,33 +12,24 @@ from workbench.ui.wording import join, percent, whole
 ANSWERS = Words("ui.answers")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figures:
-    """Texts of shares and of counts of people."""
-
-    share: Callable[[float], str]
-    count: Callable[[float], str]
-
-
-def _whole_percent(share: float) -> str:
+def share_words(share: float, printed: bool) -> str:
+    """Write a share; in print in whole percent."""
+    if not printed:
+        return percent(share)
     if 0 < share < 0.01:
         return _("under 1 %")
     return _("over 99 %") if 0.99 < share < 1 else f"{100 * share:.0f}{PERCENT}"
 
 
-def _few(people: float) -> str:
-    return _("fewer than 11") if 1 <= people <= 10 else whole(people)
+def count_words(people: float, printed: bool) -> str:
+    """Write a count of people; in print none from 1 to 10."""
+    return _("fewer than 11") if printed and 1 <= people <= 10 else whole(people)
 
 
-EXACT = Figures(share=percent, count=whole)
-BOUNDED = Figures(share=_whole_percent, count=_few)
-"""For files that are printed: whole percent, and no count from 1 to 10."""
-
-
-def verdict(report: AuditReport, columns: list[str], figures: Figures = EXACT) -> list[str]:
+def verdict(report: AuditReport, columns: list[str], printed: bool = False) -> list[str]:
     """Return whether the table is anonymous, and at most three reasons, the worst first.
 
-    Args: columns: what others may know.
+    Args: columns: what others may know. printed: whether it is for a file.
     """
     given, risk, known = report.verdict, report.risk, join(columns)
     sentences = [f"{ANSWERS[given.answer]}."]
@@ -57,11 +47,11 @@ def verdict(report: AuditReport, columns: list[str], figures: Figures = EXACT) -
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
     unique = unique.format(
-        worst=figures.share(worst),
+        worst=share_words(worst, printed),
         column=column,
-        share=figures.share(given.uniques) if given.uniques else _("nobody"),
+        share=share_words(given.uniques, printed) if given.uniques else _("nobody"),
         columns=join([*given.columns]) if given.uniques else known,
-        k=figures.count(risk.k),
+        k=count_words(risk.k, printed),
     )
     if given.naming or given.texts:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
@@ -70,7 +60,7 @@ def verdict(report: AuditReport, columns: list[str], figures: Figures = EXACT) -
     if given.answer == "hardly" and risk.above:
         sentences.append(
             _("In a group of fewer than {size}: {share} of the people.").format(
-                share=figures.share(risk.above), size=round(1 / risk.threshold)
+                share=share_words(risk.above, printed), size=round(1 / risk.threshold)
             )
         )
     if given.reveals:
@@ -100,10 +90,10 @@ def ways_words() -> str:
     )
 
 
-def ways_out(report: AuditReport, figures: Figures = EXACT) -> list[str]:
+def ways_out(report: AuditReport, printed: bool = False) -> list[str]:
     """Return the changes that help most where the answer is not yes, with what they cost, one sentence each."""
     given = report.verdict
-    lines = [_way(way, (*given.naming, *given.texts), figures) for way in given.ways]
+    lines = [_way(way, (*given.naming, *given.texts), printed) for way in given.ways]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):
         lines.append(
             _("No change of one or two columns was found that is enough: make the table k-anonymous.")
@@ -111,17 +101,17 @@ def ways_out(report: AuditReport, figures: Figures = EXACT) -> list[str]:
     return lines
 
 
-def _way(way: Way, naming: tuple[str, ...], figures: Figures) -> str:
+def _way(way: Way, naming: tuple[str, ...], printed: bool) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
-    changes = join([*steps, *(_step(each, figures) for each in way.steps)])
+    changes = join([*steps, *(_step(each, printed) for each in way.steps)])
     return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
-        answer=ANSWERS[way.answer], changes=changes, share=figures.share(way.uniques)
+        answer=ANSWERS[way.answer], changes=changes, share=share_words(way.uniques, printed)
     )
 
 
-def _step(step: Coarsening, figures: Figures) -> str:
+def _step(step: Coarsening, printed: bool) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
     return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
-        column=step.column, labels=step.labels, values=step.values, cost=figures.share(step.cost)
+        column=step.column, labels=step.labels, values=step.values, cost=share_words(step.cost, printed)
     )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.progress import OnProgress, silent
-from dpcore.risk.criteria import Criterion, Evidence, evidence
+from dpcore.risk.criteria import Cells, Criterion, Evidence
+from dpcore.risk.identifiers import find_identifiers
 from dpcore.schema.schema import Schema
-from dpcore.tables.people import person_of
+from dpcore.tables.classes import leaves_of
+from dpcore.tables.people import largest_each, person_of
 from dpcore.tables.rows import Microdata
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
-    """The evaluation that looks for what a criterion forbids.
+    """The evaluation that looks for what a criterion is about.
 
     Attributes:
         rule: name of the criterion. year: of today, for ages that years tell.
@@ -33,20 +37,35 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> tuple[Evidence, ...]:
-        """Return columns, clauses and numbers of people, and no value."""
-        frame = original.frame
+        """Return the columns that the tests of each clause are about, where somebody has such a cell.
+
+        Raises: ParameterError for an unknown criterion; SchemaError for a table without rows.
+        """
+        frame, seen = original.frame, []
         person = person_of(frame, schema.unit.id_column)
-        return evidence(frame, Criterion.load(self.rule), person, year=self.year)
+        kinds = {each.column: each.kind for each in find_identifiers(frame)}
+        tests = {
+            clause.id: [Cells(**each) for each in clause.tests]
+            for clause in Criterion.load(self.rule).clauses
+        }
+        for column in map(str, frame.columns):
+            leaves = leaves_of(frame, column)
+            for clause, of_clause in tests.items():
+                own = [each for each in of_clause if each.fits(column, kinds.get(column, ""))]
+                cells = np.array(
+                    [any(each.offends(text, self.year) for each in own) for text in leaves.labels]
+                )
+                if people := int(largest_each(cells[leaves.codes], person).sum()):
+                    seen.append(Evidence(clause=clause, column=column, people=people))
+        return tuple(seen)
 
 
 def figures_of(report: AuditReport) -> dict[str, float]:
     """Return the figures of an audit that criteria name."""
+    revealed = (each.homogeneous_people for each in report.secrets.values())
     return {
         "people": report.people,
-        "k": report.risk.k,
-        "uniques": report.risk.uniques,
-        "highest": report.risk.highest,
-        "average": report.risk.average,
+        **{name: getattr(report.risk, name) for name in ("k", "uniques", "highest", "average")},
         "linkable": max(each.uniques for each in report.sets),
-        "revealed": max((each.homogeneous_people for each in report.secrets.values()), default=0.0),
+        "revealed": max(revealed, default=0.0),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_file
 
-from workbench.locale.messages import extract, extract_words
+from workbench.locale.messages import extract, extract_texts, extract_words
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,3 +54,19 @@ failed = "failed, charge stays"
     assert found == [("rho", ["ui.units"]), ("failed, charge stays", ["records.states"])]
     words = extract_from_file("workbench.locale.messages:extract_words", ROOT / "workbench/locale/words.toml")
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
+
+
+def test_texts_of_data_files_are_found() -> None:
+    """Criteria and the guided example would stay English in every language."""
+    source = b"""
+title = "CMS"
+version = "2024"
+[[clause]]
+id = "cells"
+title = "No cell of 1 to 10"
+question = "Can none be derived?"
+[[clause.operations]]
+says = "Add up"
+"""
+    found = [message for _line, _name, message, _notes in extract_texts(io.BytesIO(source), (), (), {})]
+    assert found == ["CMS", "Can none be derived?", "No cell of 1 to 10", "Add up"]
