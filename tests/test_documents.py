@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -22,8 +23,8 @@ DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MADE = {"build", "var", "__pycache__"}
 """Folders that running the program makes."""
-CITED = re.compile(r"\bSEEDS\s+((?:[A-EP]\d+(?:\s*(?:,|to|and|;)\s*)?)+)")
-ROW = re.compile(r"([A-EP])(\d+)")
+CITED = re.compile(r"\bSEEDS\s+((?:[A-EGP]\d+(?:\s*(?:,|to|and|;)\s*)?)+)")
+ROW = re.compile(r"([A-EGP])(\d+)")
 
 
 def text_of(name: str) -> str:
@@ -159,20 +160,97 @@ def cited() -> dict[str, Path]:
     for path in sorted((ROOT / "tests").rglob("*.py")):
         for passage in CITED.findall(path.read_text(encoding="utf-8")):
             last = 0
-            for to, letter, number in re.findall(r"(to\s+)?([A-EP])(\d+)", passage):
+            for to, letter, number in re.findall(r"(to\s+)?([A-EGP])(\d+)", passage):
                 first = last + 1 if to else int(number)
                 found |= {f"{letter}{each}": path for each in range(first, int(number) + 1)}
                 last = int(number)
     return found
 
 
+def rows_named_by(path: Path, name: str) -> set[str]:
+    """The rows that a test carries in its name or in its docstring."""
+    node = next(
+        each
+        for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(each, ast.FunctionDef) and each.name == name
+    )
+    return between(f"{name.removeprefix('test_').upper().replace('_', ' ')} {ast.get_docstring(node) or ''}")
+
+
+def between(text: str) -> set[str]:
+    """Rows in a text, with all of "A1 to A18"."""
+    named, last = set(), 0
+    for to, letter, number in re.findall(r"(to\s+)?\b([A-EGP])(\d+)\b", text):
+        first = last + 1 if to else int(number)
+        named |= {f"{letter}{each}" for each in range(first, int(number) + 1)}
+        last = int(number)
+    return named
+
+
+ROWS = {cells[0]: cells for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0]) and len(cells) == 2}
+PLACES = {
+    cells[0]: cells for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0]) and len(cells) == 4
+}
+
+
 def test_cited_rows_exist() -> None:
     """A test would rest on a claim that nobody can read."""
-    known = {cells[0] for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0])}
-    assert len(known) == 98
-    citations = cited()
-    assert len(citations) > 50
-    assert {row: path.name for row, path in citations.items() if row not in known} == {}
+    assert {"A1", "B27", "C10", "D11", "E13", "G11", "P12"} <= set(ROWS)
+    assert len(ROWS) == 98 + 7
+    assert {row: path.name for row, path in cited().items() if row not in ROWS} == {}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_has_its_tests(row: str) -> None:
+    """A claim that nothing tests would stand among those that are, or a test be moved away from its row."""
+    tests = re.findall(r"`([\w/]+\.py)::(test_\w+)`", PLACES[row][3])
+    assert tests, "a row without a test"
+    for file, name in tests:
+        assert row in rows_named_by(ROOT / "tests" / file, name), f"{file}::{name} does not name {row}"
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, str]:
+    """What library and pages say, as one text each without line ends."""
+    return {
+        top: " ".join(
+            " ".join(path.read_text(encoding="utf-8").replace('"\n', "").split())
+            for folder in folders
+            for ending in ("py", "toml")
+            for path in (ROOT / folder).rglob(f"*.{ending}")
+        )
+        for top, folders in (("library", ["dpcore"]), ("pages", ["workbench", "pages"]))
+    }
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> None:
+    """Somebody would look in vain for a function, for a page, or for a part of it."""
+    _row, library, browser, _tests = PLACES[row]
+    for name in re.findall(r"`([\w.]+)`", library):
+        assert (ROOT / name.replace(".", "/")).exists() or re.search(
+            rf"\b(class|def) {name.rpartition('.')[2]}\b", sources["library"]
+        ), name
+    if browser.startswith("nothing to show"):
+        assert len(browser.partition(": ")[2]) > 10, "without a reason"
+        return
+    titles = re.findall(r'page_of\("pages/\w+.py", _\("([\w ]+)"\)', (ROOT / "app.py").read_text("utf-8"))
+    for place in browser.split("; "):
+        page, _comma, part = place.partition(", ")
+        page, _blank, lesson = page.partition(" ") if page.startswith("Learn ") else (page, "", "")
+        assert page in titles
+        assert part in sources["pages"]
+        assert not lesson or f'title = "{lesson} · ' in sources["pages"]
+
+
+def test_the_check_of_rows_sees_what_is_missing() -> None:
+    """The tests above would pass for a row that nobody tests."""
+    assert between("A1 to A3, B7; D19 and XA5 are no rows of E") == {"A1", "A2", "A3", "B7", "D19"}
+    assert "A2" not in rows_named_by(ROOT / "tests/golden/test_book.py", "test_losses_add_up")
+    assert "A2" in rows_named_by(
+        ROOT / "tests/pages/test_seed_rows.py",
+        "test_a2_the_original_is_counted_in_rows_before_anything_is_released",
+    )
 
 
 def test_the_changes_begin_with_this_version() -> None:

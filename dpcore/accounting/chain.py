@@ -123,7 +123,9 @@ def walk(
             )
         if line.state == "reserved":
             charges[line.request_id] = line.charge
-        now = now.after(line.state, charges.get(line.request_id, NOTHING))
+            now = now.after("reserved", line.charge)
+        elif line.state in ("committed", "failed"):  # a charge ends once
+            now = now.after(line.state, charges.pop(line.request_id, NOTHING))
         if line.standing and line.standing != now.digest:
             raise corrupt("line {number} of the ledger does not add up", number=number)
         previous = line.digest

@@ -1,10 +1,11 @@
 """The ledger of append-only lines, written before anything is read.
 
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
-has a line "reserved", and later one more: "committed" or "failed". A reserved line counts as spent,
-whatever becomes of it. Lines "outside" record work that the total does not cover. Every line carries
-a keyed digest of itself, of the line before it and of the account's standing after it; a sealed head names
-the last line, so that it cannot be dropped either. A spend trusts only what is sealed.
+has a line "reserved", and later one more: "committed" or "failed". Where its process was taken for dead, and
+was not, "committed" follows "failed". A reserved line counts as spent, once, whatever becomes of it. Lines
+"outside" record work that the total does not cover. Every line carries a keyed digest of itself, of the line
+before it and of the account's standing after it; a sealed head names the last line, so that it cannot be
+dropped either. A spend trusts only what is sealed.
 """
 
 from __future__ import annotations

@@ -66,6 +66,22 @@ class Estimate:
         center = self.frequencies + shift
         return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
 
+    def log_likelihood(self, category: int, shares: npt.ArrayLike) -> Values:
+        """Log-likelihood of true shares of one category, given how many reports support it.
+
+        Its maximum between 0 and 1 is the unbiased frequency, cut to 0 .. 1: for two categories this is the
+        estimate of largest likelihood (Warner 1965, equation 2).
+
+        Args:
+            category: its number.
+            shares: true shares, from 0 to 1.
+        """
+        hits = int(self.support[category])
+        chance = float(self.q) + np.asarray(shares, dtype=np.float64) * float(self.p - self.q)
+        with np.errstate(divide="ignore"):
+            logs: Values = hits * np.log(chance) + (self.people - hits) * np.log1p(-chance)
+        return logs
+
     @property
     def distribution(self) -> Values:
         """The distribution nearest to the frequencies: at least 0, adding up to 1. No longer unbiased."""

@@ -110,11 +110,11 @@ class Criterion:
         """
         name, _blank, only = rule.partition(" ")
         fields = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) if name in rules() else {}
-        clauses = tuple(Clause(**each) for each in fields.pop("clause", ()) if only in ("", each["id"]))
+        clauses = tuple(Clause(**each) for each in fields.get("clause", ()) if only in ("", each["id"]))
         if not clauses:
             known = ", ".join(rules())
             raise ParameterError("there is no such criterion", remedy="take one of {known}", known=known)
-        return cls(rule=rule, clauses=clauses, **fields)
+        return cls(rule=rule, clauses=clauses, **fields["criterion"][0])
 
 
 def rules() -> tuple[str, ...]:

@@ -162,6 +162,27 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
     return Step(name="privacy test", loss=str(loss), result=result)
 
 
+def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) -> Step:
+    """Test for free whether every combination of some columns that a drawn table has is there often enough.
+
+    Drawn rows have no people behind them: this is no k-anonymity and protects nobody further.
+
+    Args:
+        sample: drawn rows.
+        columns: at least one; a missing value is a value.
+        least: rows that each combination should have.
+    """
+    smallest = (
+        int(sample.groupby(list(columns), dropna=False, observed=True).size().min()) if len(sample) else 0
+    )
+    result: dict[str, str | float | bool] = {
+        "columns": ", ".join(columns),
+        "rarest combination": smallest,
+        "passed": smallest >= least,
+    }
+    return Step(name="privacy test", result=result)
+
+
 def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:
     """Test a drawn table for repeated rows, near rows and copies of public records, for free.
 

@@ -67,6 +67,7 @@ def _write(path: Path, url: str, provider: int, stewards: tuple[str, ...], analy
         [roles]
         stewards = {json.dumps(stewards)}
         analysts = {json.dumps(analysts)}
+        trust_unconfirmed = true
         """,
         encoding="utf-8",
     )

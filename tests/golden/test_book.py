@@ -161,7 +161,7 @@ def distance(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def test_education_and_occupation(adult: pd.DataFrame) -> None:
-    """SEEDS B25: exercise 1, with the rows of unknown occupation in their own cells."""
+    """SEEDS B25, E6: exercise 1 in four steps, with the rows of unknown occupation in their own cells."""
     columns = ("education", "occupation")
     schema = adult_schema(*columns)
     counts = exact_counts(adult, schema, *columns)
@@ -187,7 +187,7 @@ def test_education_and_occupation(adult: pd.DataFrame) -> None:
 
 
 def test_three_columns(adult: pd.DataFrame) -> None:
-    """SEEDS B26: exercise 2; at epsilon 1, a few percent of the mass falls on cells that nobody is in."""
+    """SEEDS B26, E6: exercise 2; at epsilon 1, a few percent of the mass falls on cells that nobody is in."""
     columns = ("age", "occupation", "marital-status")
     schema = adult_schema(*columns, low=17, high=90)
     counts = exact_counts(adult, schema, *columns)

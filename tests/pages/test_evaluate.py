@@ -99,7 +99,7 @@ def test_a_verdict_and_at_most_six_figures(opened):
 
 
 def test_figures_columns_pairs_and_questions(opened):
-    """One of the comparisons would not come up, or not be marked as internal."""
+    """SEEDS E4, A11, A15, A16: one of the comparisons would not come up, or not be marked as internal."""
     opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").set(
         SHARE, BUDGET, 2.0
     ).release().go("evaluate")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import math
+import re
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -11,7 +13,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tests.pages.tab import Tab
 from workbench import samples
-from workbench.learn import figures
+from workbench.learn import figures, lessons, view
+from workbench.learn.lessons import LESSONS
+from workbench.ui.wording import percent
 
 
 @pytest.fixture
@@ -25,6 +29,48 @@ def test_nine_lessons_stand_in_order(learn: Tab) -> None:
     heads = [each.value for each in learn.at.header]
     assert [head.split(" · ")[0] for head in heads] == [str(number) for number in range(1, 10)]
     assert learn.errors == ""
+
+
+def test_every_question_is_answered_at_once(learn: Tab) -> None:
+    """A question would stay open, a wrong answer pass for a right one, or what was answered be forgotten."""
+    for number, (key, lesson) in enumerate(LESSONS.items(), start=1):
+        radio = learn.at.radio(key=f"learn-{key}-answer")
+        assert len(radio.options) == 3
+        radio.set_value((lesson["right"] + 1) % 3).run()
+        assert "Not quite. " + lesson["why"] in [each.value for each in learn.at.warning]
+        learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
+        assert f"{number} of 9 questions answered, {number} rightly." in learn.text
+    assert "9 of 9" in learn.go("ledger").go("learn").text
+    assert learn.errors == ""
+
+
+@pytest.mark.parametrize("key", LESSONS)
+def test_a_notebook_runs_with_the_library_alone(key: str) -> None:
+    """Whoever takes a lesson home would meet an error in its first cell."""
+    cells = view.cells_of(key)
+    assert len(cells) > 1
+    assert "workbench" not in LESSONS[key]["notebook"]
+    names: dict[str, object] = {}
+    for cell in cells:
+        exec(compile(cell, key, "exec"), names)
+
+
+def test_the_course_is_printed() -> None:
+    """A page to print would lack a lesson, a figure, a question or what is said of its answers."""
+    page = html.unescape(lessons.printed().decode())
+    for lesson in LESSONS.values():
+        assert lesson["title"] in page
+        assert lesson["asks"] in page
+        assert lesson["why"] in page
+        assert all(answer in page for answer in lesson["answers"])
+    assert "2.72 times" in page
+    assert "{" not in re.sub("<style>.*?</style>", "", page, flags=re.DOTALL)
+
+
+def test_it_is_computed_once() -> None:
+    """Every click on the page would compute releases again, for two seconds of a processor."""
+    for each, given in ((figures.by_width, 0.1), (figures.by_columns, 1.0), (figures.list_attack, 1.0)):
+        assert each(given) is each(given)
 
 
 def test_every_control_moves_and_nothing_is_charged(learn: Tab) -> None:
@@ -90,13 +136,26 @@ def test_two_answers_reach_their_sum() -> None:
 
 
 def test_variances_of_answers() -> None:
-    """C3, C4: of noise on whole numbers, 2 q / (1 - q)^2, and half of it for an average of two."""
+    """SEEDS C2 to C5: of noise on whole numbers, 2 q / (1 - q)^2, and half of it for an average of two."""
 
     def variance(epsilon: float) -> float:
         return 1 / (2 * math.sinh(epsilon / 2) ** 2)
 
-    found = [law.variance for law in figures.two_answers().values()]
-    assert found == exact([variance(1), variance(1) / 2, variance(2)])
+    def off(epsilon: float) -> float:
+        return 1 / math.sinh(epsilon)
+
+    names = list(figures.laws())
+    assert [name[:2] for name in names] == ["F1", "F2", "F3", "F "]
+    drawn, spreads = figures.overlaid(names)
+    assert spreads["variance"].tolist() == exact([variance(1), variance(1), variance(2), variance(1) / 2])
+    chances = {at: math.tanh(0.5) * math.exp(-abs(at)) for at in range(-60, 61)}
+    average = sum(abs(a + b) / 2 * chances[a] * chances[b] for a in chances for b in chances)
+    assert spreads["off"].tolist() == exact([off(1), off(1), off(2), average])
+    first, second, third, combined = (drawn[drawn["law"] == name] for name in names)
+    assert first["chance"].tolist() == second["chance"].tolist(), "C2: one law"
+    assert third["chance"].tolist() == exact([math.tanh(1) * math.exp(-2 * abs(at)) for at in range(-4, 5)])
+    halves = [2 * sum(chances[a] * chances[at - a] for a in range(-50, 51)) for at in range(-8, 9)]
+    assert combined["chance"].tolist() == exact(halves)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.5])
@@ -121,6 +180,46 @@ def test_three_ways_to_add_up(epsilon: float) -> None:
             assert (best.fun <= math.log(1e-6)) == holds
         best = line["best possible, planned in advance"]
         assert best <= min(by_rho, answers * epsilon) + 1e-9  # exact: tests/accounting/test_composition.py
+
+
+def test_the_loss_against_where_it_lies() -> None:
+    """SEEDS C5: the curve of the average would pass, or never come near, that of both answers."""
+    frame = figures.losses().pivot(index="below", columns="known", values="loss")
+    assert frame["both answers"].tolist() == exact([2] * len(frame))
+    average = frame["the average alone"]
+    assert average.is_monotonic_increasing
+    assert average.loc[[1, 5]].tolist() == pytest.approx([1.53, 1.84], abs=0.005)
+    assert 1.98 < average.iloc[-1] < 2
+
+
+def test_tables_of_three_lengths() -> None:
+    """SEEDS G11: a table of 5 rows would look as good as one of as many rows as were counted."""
+    errors = figures.ways_of_rows(1.0).set_index("rows")["error"]
+    people = samples.census()["age"].between(20, 64).sum()
+    assert errors["5 rows"] == pytest.approx(100, abs=0.1)
+    assert errors["10,000 rows"] == pytest.approx(50, abs=2)
+    assert errors["as many as counted"] < 100 * 5 / math.sqrt(people)
+
+
+@pytest.mark.parametrize("p", [0.55, 0.75, 0.95])
+def test_the_coin_and_its_likelihood(p: float) -> None:
+    """SEEDS G2, G4: a coin of 0.75 is ln 3; the curve has its top at the corrected share."""
+    frame, estimate = figures.coin(p)
+    frame = frame[frame["people"] == "1,000 people"]
+    reports = int(estimate.support[1])
+    assert reports == round(1_000 * (0.3 * p + 0.7 * (1 - p)))
+    logs = [
+        reports * math.log(s * p + (1 - s) * (1 - p))
+        + (1_000 - reports) * math.log(s * (1 - p) + (1 - s) * p)
+        for s in frame["share"]
+    ]
+    assert frame["likelihood"].tolist() == pytest.approx(
+        [math.exp(each - max(logs)) for each in logs], abs=1e-9
+    )
+    top = frame["share"][frame["likelihood"].argmax()]
+    assert top == pytest.approx(estimate.frequencies[1], abs=0.011)
+    fields = lessons.local(0.75, math.log(3), 4).fields
+    assert (fields["epsilon"], fields["chance"], fields["share"]) == ("1.1", "0.75", "30\u202f%")
 
 
 def test_parts_and_sums() -> None:
@@ -172,6 +271,19 @@ def test_who_is_found_by_the_voter_list() -> None:
     found = known.merge(alone, on=figures.SHARED)
     assert figures.linkage().people == len(voters)
     assert figures.linkage().unique == found["alone"].sum()
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 5.0])
+def test_the_list_against_a_private_release(epsilon: float) -> None:
+    """SEEDS G8: rows that nobody has would be said to name people; the twin is the table itself."""
+    attack, guess = figures.list_attack(epsilon)
+    own, drawn = attack.itertuples()
+    assert (own.found, own.right) == (figures.linkage().unique, pytest.approx(98, abs=2))
+    assert drawn.found < own.found / 20
+    assert drawn.found * drawn.right / 100 <= 12, "of some 25, at the most frequent diagnosis 16 %"
+    patients = samples.hospital().drop_duplicates("patient_id")["diagnosis"]
+    assert guess == patients.eq(patients.mode()[0]).mean()
+    assert lessons.holes(epsilon).fields["sure"] == percent(1 / (1 + math.exp(-epsilon)))
 
 
 def test_local_errs_more_than_central() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import dpcore as dp
 from tests.pages.test_synthesize import metric, spent
-from workbench.synthesize import figures_view
+from workbench.synthesize import figures_view, record_view
 
 
 def test_a_table_for_learning(opened):
@@ -126,6 +126,41 @@ def test_the_record_of_all_steps(opened):
     assert list(record.iloc[:, 1])[4:] == ["epsilon 0.1"]
     assert spent(opened) == pytest.approx(0.6)
     assert "4 are left" in opened.text
+
+
+def test_the_pipeline_draws_again(opened, monkeypatch):
+    """SEEDS B1, B4, G1: after a failed test the same rows would be tested again, or a draw be charged."""
+    right = record_view.closeness_step
+
+    def answers(passed):
+        def step(answer, loss):
+            return dataclasses.replace(right(answer, loss), result={"distance": 9.0, "passed": passed})
+
+        monkeypatch.setattr(record_view, "closeness_step", step)
+
+    answers(False)
+    opened.go("synthesize").release()
+    first = opened.at.dataframe[-2].value
+    opened.set("multiselect", "Compare the drawn rows", ["age"]).press("Test against the table")
+    assert "The test failed: draw other rows and test them, for epsilon 0.1 each; 4 left." in opened.text
+    opened.press("Draw other rows")
+    assert not opened.at.dataframe[-2].value.equals(first)
+    assert spent(opened) == pytest.approx(0.6), "drawing is free"
+    answers(True)
+    opened.press("Test against the table")
+    assert opened.errors == ""
+    assert "The test failed" not in opened.text
+    record = opened.at.dataframe[-1].value
+    assert [line.split(";")[0] for line in record.iloc[3:, 2]] == ["draw: 1", "draw: 2"]
+    assert "draw: 2" in record.iloc[2, 2]
+    assert spent(opened) == pytest.approx(0.7)
+    assert [line.state for line in opened.curator.lines()].count("committed") == 3, "each test is on file"
+    opened.set("toggle", "Does every combination occur", True)
+    assert "this protects nobody further" in opened.text
+    assert "k-anonym" not in opened.text
+    opened.set("multiselect", "Combinations of", ["age"])
+    assert "passed: no" in opened.at.dataframe[-1].value.iloc[3, 2]
+    assert spent(opened) == pytest.approx(0.7)
 
 
 def test_rows_that_lie_apart_are_shown_to_their_owner(opened):

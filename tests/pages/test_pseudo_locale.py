@@ -161,7 +161,7 @@ def test_no_bare_english_without_a_table(tab) -> None:
 
 
 def test_no_bare_english_at_work(tab) -> None:
-    """A catalogue would leave English sentences between translated ones: a Greek table with one release."""
+    """SEEDS G9: a catalogue would leave English sentences between its own: a Greek table with one release."""
     tab.open(GREEK, "πίνακας.csv").go("synthesize").release()
     assert {page: left for page in PAGES if (left := english_left(tab.go(page)))} == {}
 

@@ -71,7 +71,7 @@ SAMPLES = {
 
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_each_kind_is_found(kind: str) -> None:
-    """Broken: a column of this kind goes unnoticed, is taken for another, or the reason shows a value."""
+    """SEEDS E8: a column of this kind goes unnoticed, is taken for another, or the reason shows a value."""
     name, values = SAMPLES[kind]
     found = find_identifiers(pd.DataFrame({"group": ["x"] * len(values), name: values}))
     assert [(finding.column, finding.kind) for finding in found] == [(name, kind)]

@@ -16,7 +16,7 @@ import dpcore.local as dl
 from dpcore.errors import LedgerError
 from share import answers
 from tests.share.asgi import Answer, call
-from workbench.store import surveys as store_surveys
+from workbench.store import database
 from workbench.store.database import Store
 from workbench.store.settings import Settings
 from workbench.store.surveys import Surveys
@@ -124,13 +124,13 @@ def test_links_that_do_not_work_look_alike(survey: Survey, monkeypatch: pytest.M
     found = [survey.get(answered), survey.get(unknown), survey.get("é" * 10_000)]
     gone = survey.surveys.of(survey.key).expires  # type: ignore[union-attr]
 
-    class Late(store_surveys.datetime):
+    class Late(database.datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return gone
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_surveys, "datetime", Late)
+        patch.setattr(database, "datetime", Late)
         found.append(survey.get(expired))
         assert survey.post(expired, survey.body()).status == 404
     survey.surveys.close(survey.key)

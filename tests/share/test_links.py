@@ -26,11 +26,11 @@ from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import Answer, call
 from workbench.server.web.requests import RequestLog
-from workbench.store import shares as store_shares
+from workbench.store import database
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
-from workbench.store.shares import LinkDraft, Shares, in_days
+from workbench.store.shares import LinkDraft, Share, Shares, in_days
 from workbench.ui.report import of_release
 from workbench.ui.report.document import LABELS
 
@@ -88,7 +88,7 @@ class Shared:
         return call(self.app, "GET", where, query=query)
 
     @property
-    def share(self) -> store_shares.Share:
+    def share(self) -> Share:
         return self.shares.of("d")[0]
 
 
@@ -109,7 +109,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> Iterator[None]:
             return now
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_shares, "datetime", Clock)
+        patch.setattr(database, "datetime", Clock)
         yield
 
 

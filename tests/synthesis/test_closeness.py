@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Closeness, Figures, closeness_step, model_steps, sample_steps, sample_test
+from dpcore.synthesis import (
+    Closeness,
+    Figures,
+    closeness_step,
+    combinations_step,
+    model_steps,
+    sample_steps,
+    sample_test,
+)
 from dpcore.synthesis import closeness as module
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -77,6 +85,18 @@ def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
     numbers = pd.DataFrame({"x": [0.0], "y": [1.0]})
     for empty in (sample.head(0), sample.head(1), sample[["kind"]], numbers.head(0)):
         assert sample_test(empty)["smallest distance"] == 0
+
+
+def test_the_rarest_combination_is_counted() -> None:
+    """SEEDS G1: a combination with too few rows, or with a missing value, would pass."""
+    sample = pd.DataFrame({"x": [1, 1, 1, 2, 2, None], "kind": ["a", "a", "b", "c", "c", "d"]})
+    for columns, rarest in ((["kind"], 1), (["x"], 1), (["x", "kind"], 1)):
+        step = combinations_step(sample, columns, 2)
+        assert (step.result["rarest combination"], step.passed, step.loss) == (rarest, False, "")
+    whole = combinations_step(sample.iloc[3:5], ["x", "kind"], 2)
+    assert whole.passed
+    assert whole.result["rarest combination"] == 2
+    assert not combinations_step(sample.head(0), ["x"], 2).passed
 
 
 def test_a_loop_of_ones_own_pays_for_every_turn() -> None:

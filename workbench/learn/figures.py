@@ -1,4 +1,4 @@
-"""The numbers of the Learn page, each computed when it is asked for. Nothing here reads a person's table.
+"""The numbers of the Learn page, each computed once a process. Nothing here reads a person's table.
 
 Where rows are needed they are those of the invented census, behind a curator with a ledger of its own that
 ends with the lesson.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,23 +19,24 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks.float_noise import could_come_from, ruled_out, textbook_noise
 from dpcore.evaluation.utility.range_errors import RangeErrorsOf
-from dpcore.local import recommend
+from dpcore.local import Estimate, RandomizedResponse, recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
-from dpcore.synthesis import Histogram, Marginals
+from dpcore.synthesis import Histogram, Independent, Marginals
 from workbench import samples
-from workbench.ui.language import _
+from workbench.ui.language import N_
 
 SHARED = ["zip", "birth_date", "sex"]
 GROWING = ("age", "marital", "occupation", "education")
 DRAWS = 2_000
 
 
+@functools.cache
 def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
     """Return the laws of a noisy count with and without one person, and their largest ratio."""
-    laws = {_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
-    laws[_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
+    laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
+    laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
         [_shown(law, count - reach, count + 1 + reach).assign(table=name) for name, law in laws.items()]
@@ -55,15 +57,31 @@ def float_leak(count: int) -> tuple[float, float, bool]:
     return share, release, not could_come_from(release, count - 1.0)
 
 
-def two_answers() -> dict[str, Law]:
-    """F1 and F3 of the source documents, and the average of two answers of F1: epsilon 1, 2, and 2."""
+@functools.cache
+def laws() -> dict[str, Law]:
+    """Return F1, F2, F3 and F combined of the source documents: epsilon 1, 1, 2, and 2 together."""
     once, better = laplace_law(0, noise_scale=1.0), laplace_law(0, noise_scale=0.5)
-    both = once.plus(once).mapped(lambda sums: sums / 2)
     return {
-        _("one answer at epsilon 1"): once,
-        _("the average of two such answers"): both,
-        _("one answer at epsilon 2"): better,
+        N_("F1: one answer at epsilon 1"): once,
+        N_("F2: another answer at epsilon 1"): once,
+        N_("F3: one answer at epsilon 2"): better,
+        N_("F combined: the average of F1 and F2"): once.plus(once).mapped(lambda sums: sums / 2),
     }
+
+
+def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return chances per row of some of the laws, up to 4 rows off, and the spread of each.
+
+    The average of two answers has steps of half a row.
+    """
+    frames, lines = [], []
+    for name in names:
+        law = laws()[name]
+        shown = _shown(law, -4, 4)
+        shown["chance"] /= shown["answer"].diff().iloc[1]
+        frames.append(shown.assign(law=name))
+        lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
+    return pd.concat(frames), pd.DataFrame(lines, columns=["law", "variance", "off"])
 
 
 def loss_of_two() -> float:
@@ -82,15 +100,25 @@ def loss_of_average(below: int) -> float:
     return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
 
 
+def losses() -> pd.DataFrame:
+    """Return the loss of the average of two answers by where it lies, beside that of both answers."""
+    lines = []
+    for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
+        lines.append({"below": below, "known": N_("the average alone"), "loss": loss_of_average(below)})
+        lines.append({"below": below, "known": N_("both answers"), "loss": loss_of_two()})
+    return pd.DataFrame(lines)
+
+
+@functools.cache
 def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
     """Return the cost of 1 to `most` answers at `epsilon` each, by three ways to add up."""
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
     for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
         for way, cost in (
-            (_("basic: epsilons add up"), epsilon * times),
-            (_("zCDP: rhos add up"), epsilon_of(rho * times, delta)),
-            (_("best possible, planned in advance"), optimal_epsilon(epsilon, times, delta=delta)),
+            (N_("basic: epsilons add up"), epsilon * times),
+            (N_("zCDP: rhos add up"), epsilon_of(rho * times, delta)),
+            (N_("best possible, planned in advance"), optimal_epsilon(epsilon, times, delta=delta)),
         ):
             lines.append({"answers": times, "way": way, "epsilon": cost})
     return pd.DataFrame(lines)
@@ -109,15 +137,17 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
     return apart / UNIT, overlapping / UNIT
 
 
-def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
+@functools.cache
+def afterwards(epsilon: float) -> pd.DataFrame:
     """Return the privacy loss of an answer as it is, and after steps computed from it."""
+    count = 3
     law, neighbor = (laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1))
     steps = {
-        _("as it is"): lambda answers: answers,
-        _("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
-        _("rounded to tens"): lambda answers: np.round(answers / 10),
-        _("guess: is it above {count}?").format(count=count): lambda answers: (answers > count) * 1.0,
-        _("thrown away"): lambda answers: answers * 0,
+        N_("as it is"): lambda answers: answers,
+        N_("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
+        N_("rounded to tens"): lambda answers: np.round(answers / 10),
+        N_("guess: is it above 3?"): lambda answers: (answers > count) * 1.0,
+        N_("thrown away"): lambda answers: answers * 0,
     }
     return pd.DataFrame(
         {
@@ -139,6 +169,7 @@ def _curator() -> Curator:
     return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
 
 
+@functools.cache
 def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
@@ -147,14 +178,15 @@ def by_width(epsilon: float) -> pd.DataFrame:
     lines = []
     for width in errors.widths:
         for way, error in (
-            (_("added up from a histogram"), width.answered),
-            (_("asked directly"), width.direct),
+            (N_("added up from a histogram"), width.answered),
+            (N_("asked directly"), width.direct),
         ):
             if error is not None:
                 lines.append({"ages": width.width, "way": way, "percent": error.median})
     return pd.DataFrame(lines)
 
 
+@functools.cache
 def by_columns(epsilon: float) -> pd.DataFrame:
     """Return how far ages move when they are counted alone and with one, two, three more columns.
 
@@ -176,18 +208,80 @@ def by_columns(epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+@functools.cache
+def ways_of_rows(epsilon: float) -> pd.DataFrame:
+    """Return the mean error in percent of a count of ages 20 to 64, from ten drawn tables of each length."""
+    release = _curator().run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
+    true = _census()[0]["age"].between(20, 64).sum()
+    lines = []
+    for name, rows in ((N_("5 rows"), 5), (N_("10,000 rows"), 10_000), (N_("as many as counted"), None)):
+        drawn = [release.sample(rows, seed=seed)["age"].between(20, 64).sum() for seed in range(10)]
+        lines.append({"rows": name, "error": float(np.abs(np.array(drawn) / true - 1).mean() * 100)})
+    return pd.DataFrame(lines)
+
+
+@functools.cache
+def _patients() -> pd.DataFrame:
+    return samples.hospital().drop_duplicates("patient_id")
+
+
+@functools.cache
 def linkage() -> Linkage:
     """Link the invented voter list with the invented hospital's visits."""
-    visits = samples.hospital().drop_duplicates("patient_id")
-    return link(visits, samples.voter_list(), SHARED)
+    return link(_patients(), samples.voter_list(), SHARED)
 
 
+@functools.cache
+def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
+    """Hold the voter list against the visits and against a table drawn from a private release of them.
+
+    Returns: a line per table, with the people found and the share of them whose diagnosis is that of the
+        row, in percent; and the share of the most frequent diagnosis.
+    """
+    frame = _patients()[[*SHARED, "diagnosis"]]
+    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    curator = Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
+    release = curator.run(Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon)))
+    drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
+    known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
+    for name, table in (
+        (N_("the visits as they are"), frame),
+        (N_("drawn from a private release of them"), drawn),
+    ):
+        claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
+        right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
+        lines.append((name, len(claims), 100 * len(right) / max(1, len(claims))))
+    guess = float(frame["diagnosis"].value_counts(normalize=True).iloc[0])
+    return pd.DataFrame(lines, columns=["table", "found", "right"]), guess
+
+
+@functools.cache
+def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
+    """Return the likelihood of each true share, beside its largest, and the estimate of 1,000 people.
+
+    Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of it as are expected.
+
+    Args:
+        p: chance that the coin lets the truth through.
+    """
+    law = RandomizedResponse(categories=2, epsilon=f"{math.log(p / (1 - p)):.15f}")
+    shares, frames = np.linspace(0, 1, 51), []
+    for name, people in ((N_("100 people"), 100), (N_("1,000 people"), 1_000)):
+        yes = round(people * (0.3 * p + 0.7 * (1 - p)))
+        estimate = Estimate(support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q)
+        logs = estimate.log_likelihood(1, shares)
+        fits = np.exp(logs - logs.max())
+        frames.append(pd.DataFrame({"share": shares, "likelihood": fits, "people": name}))
+    return pd.concat(frames), estimate
+
+
+@functools.cache
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
     """Return the standard error of a share from answers perturbed by each person and from a trusted count."""
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
         best = recommend(categories, repr(epsilon), people)[0]
-        lines.append({"people": people, "trust": _("trust nobody"), "error": best.standard_error})
-        lines.append({"people": people, "trust": _("trust a curator"), "error": central / people})
+        lines.append({"people": people, "trust": N_("trust nobody"), "error": best.standard_error})
+        lines.append({"people": people, "trust": N_("trust a curator"), "error": central / people})
     return pd.DataFrame(lines)

@@ -1,4 +1,4 @@
-"""Extraction of messages for Babel, of `words.toml`, of `_` and `N_`, and of the sentences of the library."""
+"""Extraction of messages for Babel, of data files, of `_` and `N_`, and of the sentences of the library."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
-TEXTS = {"title", "says", "covers", "question"}
 MARKS = {"_", "N_", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
+NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
+NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
+"""Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 
 
@@ -31,23 +33,25 @@ def extract(
 def extract_words(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of every message in `words.toml`, for Babel."""
+    """(line, function, message, comments) of every message in a data file, for Babel."""
     for package, tables in tomllib.load(file).items():
+        if isinstance(tables, list):
+            yield from ((1, "", message, [package]) for message in _values(tables))
+            continue
         for name, messages in tables.items():
             for message in messages.values():
                 yield 1, "", message, [f"{package}.{name}"]
 
 
-def extract_texts(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of every text for people in another data file, for Babel."""
-    entries = [tomllib.load(file)]
-    for entry in entries:
-        entries += [
-            each for lines in entry.values() if isinstance(lines, list) for each in lines if TEXTS & set(each)
-        ]
-        yield from ((1, "", entry[name], []) for name in sorted(TEXTS & set(entry)))
+def _values(data: Any) -> Iterator[str]:
+    """Yield the texts that people read in a list of records."""
+    if isinstance(data, str):
+        yield data
+    if isinstance(data, dict):
+        data = [each for key, each in data.items() if key not in NO_MESSAGES]
+    if isinstance(data, list):
+        for each in data:
+            yield from _values(each)
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:

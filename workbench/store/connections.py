@@ -24,6 +24,8 @@ from workbench.store.settings import Settings
 
 READ_TIMEOUT = 8.0
 """Seconds that one statement of a reader may take; a writer has those it may wait for its lock on top."""
+FIRST_TIMEOUT = 2
+"""Seconds in which a server must answer at first, on a connection of before and then on a new one."""
 _WRITERS = 50
 
 
@@ -75,13 +77,6 @@ class Connections:
             connection.begin(),
         ):
             yield connection
-
-    def apart(self) -> sa.Connection:
-        """Open a connection outside the pools and without a transaction, for a lock that is held for long."""
-        engine = self._writer.execution_options(isolation_level="AUTOCOMMIT")
-        connection = engine.connect()
-        connection.detach()
-        return connection
 
     def close(self) -> None:
         """Give up idle connections."""
@@ -142,7 +137,8 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
         """A connection that gives up a server that does not answer."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
-            return super().wait(_until(gen, time.monotonic() + answer_timeout, self), *given, **named)
+            timeout = FIRST_TIMEOUT if self.autocommit else answer_timeout  # a ping commits by itself
+            return super().wait(_until(gen, time.monotonic() + timeout, self), *given, **named)
 
     engine = sa.create_engine(
         url, hide_parameters=True, pool_pre_ping=True, max_overflow=_WRITERS, pool_timeout=lock_timeout
@@ -150,7 +146,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     milliseconds = round(lock_timeout * 1000)
 
     def connect(_: Any, __: Any, given: Any, named: dict[str, Any]) -> Any:
-        return Bounded.connect(*given, **{"connect_timeout": 5, **named})
+        return Bounded.connect(*given, **{"connect_timeout": FIRST_TIMEOUT, **named})
 
     def set_up(connection: Any, _: Any) -> None:
         connection.execute(f"SET lock_timeout = {milliseconds}")

@@ -8,6 +8,7 @@ database is not enough to forge a line or to find out which table an account bel
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
@@ -44,6 +45,12 @@ class Store(Connections):
             with self.writing() as connection:
                 self.key, self.row_key = _initialize(connection, settings, self.witness)
             settle_key(settings.data_dir, self.key)
+        self._latest = datetime.now(UTC)
+
+    def now(self) -> datetime:
+        """Return the time, which never goes back while this program runs."""
+        self._latest = max(self._latest, datetime.now(UTC))
+        return self._latest
 
 
 def _initialize(connection: sa.Connection, settings: Settings, witness: Witness) -> tuple[bytes, bytes]:

@@ -15,7 +15,6 @@ from dpcore.accounting.chain import (
     TAIL,
     check_chain,
     check_head,
-    check_sealed,
     check_tail,
     digest_of,
     head_of,
@@ -35,19 +34,20 @@ from dpcore.accounting.ledger import (
     open_content,
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
-from workbench.store.alive import Alive
 from workbench.store.connections import insert_if_new
 from workbench.store.database import Store
+from workbench.store.leases import Leases
 from workbench.store.rows import (
+    PRESUMED,
     account_of,
     account_row,
     all_lines,
+    charge_to_end,
     check_unused,
     last_line,
     line_fields,
     numbered_line,
     release_text,
-    reserved_line,
 )
 from workbench.store.tables import accounts, lines, releases, running
 from workbench.store.witness import Seen, check_never_seen, check_seen, is_seen
@@ -62,7 +62,7 @@ class SqlLedger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._alive = Alive(store)
+        self._leases = Leases(store)
         self._kept: dict[tuple[str, str], tuple[State, dict[str, Any], str | None]] = {}
         self._known: dict[str, tuple[Line, ...]] = {}
         self._lock = threading.Lock()
@@ -121,40 +121,29 @@ class SqlLedger:
             return self._checked(connection, dataset, seen)[0].account
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
-        mark = self._alive.hold()
         with self._store.writing() as connection:
             standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
-            check_unused(connection, dataset, request_id, [])
+            check_unused(connection, dataset, request_id)
             since = max(0, last.number + 1 - TAIL)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
             after = standing.after("reserved", charge)
             line = self._append(connection, after, last, request_id, "reserved", charge, content)
-            connection.execute(sa.insert(running).values(dataset=dataset, request_id=request_id, owner=mark))
+            self._leases.take(connection, dataset, request_id)
+        self._leases.keep(dataset, request_id)
         self._saw(line)
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         sealed = {**content, "release": digest_of(release)}
-        try:
-            self._end(dataset, request_id, "committed", sealed, release)
-        except LedgerError as error:
-            if isinstance(error.__cause__, Exception):  # the database, not the request
-                self._keep(dataset, request_id, "committed", sealed, release, error)
-            raise
+        self._end_or_keep(dataset, request_id, "committed", sealed, release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        try:
-            self._end(dataset, request_id, "failed", content, None)
-        except LedgerError as error:
-            if isinstance(error.__cause__, Exception):
-                with self._lock:
-                    self._kept.setdefault((dataset, request_id), ("failed", content, None))
-            raise
+        self._end_or_keep(dataset, request_id, "failed", content, None)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
             standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
-            check_unused(connection, dataset, request_id, [])
+            check_unused(connection, dataset, request_id)
             line = self._append(connection, standing, last, request_id, "outside", NOTHING, content)
         self._saw(line)
 
@@ -212,18 +201,15 @@ class SqlLedger:
 
     def end_dead(self) -> int:
         """End runs of processes that are gone as failed, with their charges, and return how many ended."""
-        with self._store.writing() as connection:
-            held = connection.execute(sa.select(running)).all()
-            marks = {row.owner for row in held}
-            dead = {mark for mark in marks if not self._alive.is_alive(mark, connection)}
         ended = 0
-        for row in held:
-            if row.owner in dead:
-                try:
-                    self.fail(row.dataset, row.request_id, {"error": "the program ended before the run did"})
-                    ended += 1
-                except LedgerError:
-                    continue  # ended by another start, or altered: then every use of the account says so
+        for dataset, request_id in self._leases.run_out():
+            try:
+                self.fail(dataset, request_id, PRESUMED)
+                ended += 1
+            except LedgerError:
+                continue  # ended by another server, or altered: then every use of the account says so
+        if ended:
+            _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
         return ended
 
     def accept(self, dataset: str) -> None:
@@ -247,30 +233,29 @@ class SqlLedger:
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
             )
 
-    def _keep(
-        self,
-        dataset: str,
-        request_id: str,
-        state: State,
-        content: dict[str, Any],
-        release: str,
-        error: LedgerError,
+    def _end_or_keep(
+        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
     ) -> None:
-        with self._lock:
-            room = len(self._kept) < _KEPT
-            if room:
-                self._kept[dataset, request_id] = (state, content, release)
-        if room:
+        try:
+            self._end(dataset, request_id, state, content, release)
+        except LedgerError as error:
+            if not isinstance(error.__cause__, Exception):  # the request, not the database
+                raise
+            with self._lock:
+                room = len(self._kept) < _KEPT
+                if room:
+                    self._kept[dataset, request_id] = (state, content, release)
+            if release is None:
+                raise
             raise LedgerError(
-                "the release was paid and computed, but could not be stored yet: {problem}",
-                remedy="it is kept in memory and stored once the database takes it; do not stop the server",
+                "the release was paid and computed, but could not be stored yet: {problem}"
+                if room
+                else "the release was paid and computed, but is lost, as too many wait already: {problem}",
+                remedy="it is kept in memory and stored once the database takes it; do not stop the server"
+                if room
+                else "its charge stays; mend the database before the next release",
                 problem=error.problem,
             ) from error
-        raise LedgerError(
-            "the release was paid and computed, but could not be stored, and too many wait: {problem}",
-            remedy="its charge stays and it is lost; mend the database before the next release",
-            problem=error.problem,
-        ) from error
 
     def _end(
         self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
@@ -279,9 +264,10 @@ class SqlLedger:
             standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
             if release is not None and release_text(connection, dataset, request_id) == release:
                 return  # the answer to the first time was lost
-            check_unused(connection, dataset, request_id, ["reserved"])
-            reserved = check_sealed(self._store.key, reserved_line(connection, dataset, request_id))
-            after = standing.after(state, reserved.charge)
+            charge = charge_to_end(connection, self._store.key, dataset, request_id)
+            if charge == NOTHING and state == "failed":
+                return  # as was presumed
+            after = standing.after(state, charge)
             line = self._append(connection, after, last, request_id, state, NOTHING, content)
             if release is not None:
                 connection.execute(
@@ -289,6 +275,7 @@ class SqlLedger:
                 )
             done = (running.c.dataset == dataset) & (running.c.request_id == request_id)
             connection.execute(sa.delete(running).where(done))
+        self._leases.give_up(dataset, request_id)
         self._saw(line)
 
     def _append(

@@ -51,6 +51,13 @@ _STATEMENTS: dict[int, tuple[str, ...]] = {
     ),
     # The key of rows, apart from the one that seals: `read_keys` fills it in.
     3: ("ALTER TABLE workbench ADD COLUMN row_key TEXT NOT NULL DEFAULT ''",),
+    # Leases in place of locks, after which a request may have both ends; people who signed out.
+    4: (
+        "ALTER TABLE ledger_running DROP COLUMN owner",
+        "ALTER TABLE ledger_running ADD COLUMN renewed BIGINT NOT NULL DEFAULT 0",
+        "DROP INDEX ledger_lines_one_end",
+        "CREATE TABLE sign_outs (person TEXT NOT NULL PRIMARY KEY, until BIGINT NOT NULL)",
+    ),
 }
 VERSION = max(_STATEMENTS) + 1
 

@@ -7,8 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.ledger import Account, Charge, Line, State, check_states, corrupt
+from dpcore.accounting.chain import check_sealed
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, check_states, corrupt
 from workbench.store.tables import accounts, lines, releases
+
+PRESUMED = {"error": "the program ended before the run did"}
+"""Content of the line that ends a request whose process seemed to be gone."""
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
@@ -31,16 +35,22 @@ def account_of(row: Any) -> Account:
         raise corrupt("the account was altered after it was opened") from error
 
 
-def check_unused(connection: sa.Connection, dataset: str, request_id: str, expected: list[State]) -> None:
+def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
     query = sa.select(lines.c.state).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
-    check_states(request_id, connection.execute(query).scalars().all(), expected)
+    check_states(request_id, connection.execute(query).scalars().all(), [])
 
 
-def reserved_line(connection: sa.Connection, dataset: str, request_id: str) -> Line:
-    query = sa.select(lines).where(
-        lines.c.dataset == dataset, lines.c.request_id == request_id, lines.c.state == "reserved"
-    )
-    return line_of(connection.execute(query).one())
+def charge_to_end(connection: sa.Connection, key: bytes, dataset: str, request_id: str) -> Charge:
+    """Return what the end of a request adds to the total that has ended.
+
+    That is its charge; nothing where it was presumed to have failed, and comes to its end after all.
+    """
+    of_request = sa.select(lines).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
+    rows = connection.execute(of_request.order_by(lines.c.number)).all()
+    own = [check_sealed(key, line_of(row)) for row in rows]
+    presumed = [line.state for line in own if line.content == PRESUMED]
+    check_states(request_id, [line.state for line in own], ["reserved", *presumed])
+    return NOTHING if presumed else own[0].charge
 
 
 def release_text(connection: sa.Connection, dataset: str, request_id: str) -> str | None:

@@ -138,7 +138,6 @@ class Shares:
             let_look(connection)
         self._lock = threading.Lock()
         self._opened: Counter[str] = Counter()
-        self._latest = datetime.min.replace(tzinfo=UTC)
 
     def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
         """Make a link to a release, and return its token, which is not kept.
@@ -171,7 +170,7 @@ class Shares:
     def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
         if len(text) > MAX_TEXT:
             raise LimitError("the release is too large for a page", remedy="send it as a file")
-        token, now = secrets.token_urlsafe(32), self._now()
+        token, now = secrets.token_urlsafe(32), self._store.now()
         _check_time(now, draft.expires)
         with self._store.writing() as connection:
             connection.execute(
@@ -208,7 +207,7 @@ class Shares:
 
     def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
         """Make a new token for a link; the one before works no more. Raises: ParameterError."""
-        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
+        token, now, expires = secrets.token_urlsafe(32), self._store.now(), expires.astimezone(UTC)
         _check_time(now, expires)
         with self._store.writing() as connection:
             changed = connection.execute(
@@ -229,7 +228,7 @@ class Shares:
         query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended, shares.c.readers)
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
-        now = self._now().isoformat()
+        now = self._store.now().isoformat()
         share, found, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
         listed = json.loads(readers)
         is_theirs = not listed or ("@" in (address or "") and is_listed(address or "", listed))
@@ -258,7 +257,7 @@ class Shares:
         """Write down what was opened since the last time, and which links have come to their end."""
         with self._lock:
             opened, self._opened = self._opened, Counter()
-        now = self._now().isoformat()
+        now = self._store.now().isoformat()
         over = (shares.c.ended == "") & (shares.c.expires <= now)
         try:
             with self._store.looking() as connection:
@@ -277,12 +276,6 @@ class Shares:
             with self._lock:
                 self._opened.update(opened)
             raise
-
-    def _now(self) -> datetime:
-        """Return the time, which never goes back while this program runs."""
-        with self._lock:
-            self._latest = max(self._latest, datetime.now(UTC))
-            return self._latest
 
 
 def _no_release(other: object) -> DisclosureError:

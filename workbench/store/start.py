@@ -14,6 +14,7 @@ from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
 from workbench.store.settings import read_settings
 from workbench.store.shares import Shares
+from workbench.store.sign_outs import SignOuts
 from workbench.store.surveys import Surveys
 
 _log = logging.getLogger("workbench.store")
@@ -48,9 +49,7 @@ def _store() -> Store:
 def ledger() -> SqlLedger:
     """Open the durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     opened = SqlLedger(_store())
-    ended = opened.end_dead()
-    if ended:
-        _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
+    opened.end_dead()
     return opened
 
 
@@ -70,6 +69,21 @@ def surveys() -> Surveys:
 def shares() -> Shares:
     """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return Shares(_store())
+
+
+@_once
+def sign_outs() -> SignOuts:
+    """Open the list of people who signed out. Raises: LedgerError, ParameterError."""
+    return SignOuts(_store())
+
+
+def settle() -> None:
+    """Write down what time brings about, and read what other servers wrote. Raises: LedgerError."""
+    ledger().store_kept()
+    ledger().end_dead()
+    shares().settle()
+    surveys().settle()
+    sign_outs().settle()
 
 
 def forget() -> None:

@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,20 +34,15 @@ class Survey:
 
     Attributes:
         expires: when its links stop working, in UTC.
-        closed: whether its owner stopped it before.
+        is_open: whether they work.
         invited, answered: how many links were made, and how many reports came in.
     """
 
     question: Question
     expires: datetime
-    closed: bool
+    is_open: bool
     invited: int
     answered: int
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether its links work."""
-        return not self.closed and datetime.now(UTC) < self.expires
 
 
 class Surveys:
@@ -78,7 +73,7 @@ class Surveys:
                     id=survey,
                     key_digest=digest_of(key),
                     question=json.dumps(question.to_dict()),
-                    expires=(datetime.now(UTC) + timedelta(days=days)).isoformat(),
+                    expires=(self._store.now() + timedelta(days=days)).isoformat(),
                     closed=False,
                 )
             )
@@ -100,7 +95,7 @@ class Surveys:
         return Survey(
             question=Question.from_dict(json.loads(row.question)),
             expires=datetime.fromisoformat(row.expires),
-            closed=row.closed,
+            is_open=self._is_open(row),
             invited=invited,
             answered=answered,
         )
@@ -126,7 +121,7 @@ class Surveys:
     def asked(self, token: str) -> Question | None:
         """Return the question of a link, or None where it is unknown, answered, expired or closed."""
         with self._store.reading() as connection:
-            row = _invited(connection, token)
+            row = self._invited(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
@@ -135,7 +130,7 @@ class Surveys:
         Check and store are one transaction: of two reports of one invitation, one is stored.
         """
         with self._store.writing() as connection:
-            row = _invited(connection, token)
+            row = self._invited(connection, token)
             if row is None:
                 return False
             answered = connection.execute(
@@ -150,6 +145,27 @@ class Surveys:
             )
         return True
 
+    def settle(self) -> None:
+        """Write down which surveys have come to their end, so that a clock that is put back opens none."""
+        over = ~surveys.c.closed & (surveys.c.expires <= self._store.now().isoformat())
+        with self._store.reading() as connection:
+            ending = connection.execute(sa.select(surveys.c.id).where(over)).first()
+        if ending is not None:
+            with self._store.writing() as connection:
+                connection.execute(sa.update(surveys).where(over).values(closed=True))
+
+    def _is_open(self, row: Any) -> bool:
+        return not row.closed and self._store.now() < datetime.fromisoformat(row.expires)
+
+    def _invited(self, connection: sa.Connection, token: str) -> Any:
+        """Return the survey of a link that works, or None."""
+        row = connection.execute(
+            sa.select(surveys)
+            .join(invitations)
+            .where(invitations.c.digest == digest_of(token), ~invitations.c.answered)
+        ).one_or_none()
+        return row if row is not None and self._is_open(row) else None
+
 
 def digest_of(token: str) -> str:
     """Return the digest that is kept of a link or key."""
@@ -158,14 +174,3 @@ def digest_of(token: str) -> str:
 
 def _owned(connection: sa.Connection, key: str) -> Any:
     return connection.execute(sa.select(surveys).where(surveys.c.key_digest == digest_of(key))).one_or_none()
-
-
-def _invited(connection: sa.Connection, token: str) -> Any:
-    """Return the survey of a link that works, or None."""
-    row = connection.execute(
-        sa.select(surveys)
-        .join(invitations)
-        .where(invitations.c.digest == digest_of(token), ~invitations.c.answered, ~surveys.c.closed)
-    ).one_or_none()
-    is_open = row is not None and datetime.now(UTC) < datetime.fromisoformat(row.expires)
-    return row if is_open else None

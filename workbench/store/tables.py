@@ -45,16 +45,6 @@ lines = sa.Table(
     sa.CheckConstraint("state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"),
     sa.CheckConstraint("units > 0 AND state = 'reserved' OR units = 0 AND state <> 'reserved'"),
 )
-_ended = lines.c.state.in_(["committed", "failed"])
-sa.Index(
-    "ledger_lines_one_end",
-    lines.c.dataset,
-    lines.c.request_id,
-    unique=True,
-    sqlite_where=_ended,
-    postgresql_where=_ended,
-)
-
 releases = sa.Table(
     "ledger_releases",
     tables,
@@ -69,9 +59,12 @@ running = sa.Table(
     tables,
     sa.Column("dataset", sa.Text, primary_key=True),
     sa.Column("request_id", sa.Text, primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("renewed", sa.BigInteger, nullable=False, server_default=sa.text("0")),
 )
-"""Processes that run the reserved requests; not sealed, as this can only end a request, never refund it."""
+"""Leases of the processes that run the reserved requests, with the second in which each was renewed.
+
+They are not sealed, as they can only end a request, never refund it.
+"""
 
 surveys = sa.Table(
     "surveys",
@@ -106,6 +99,14 @@ owners = sa.Table(
     sa.Column("steward", sa.Text, nullable=False, index=True),
 )
 """The person under whose key a data set is filed, for ever, and the one who may spend on it now."""
+
+sign_outs = sa.Table(
+    "sign_outs",
+    tables,
+    sa.Column("person", sa.Text, primary_key=True),
+    sa.Column("until", sa.BigInteger, nullable=False),
+)
+"""The second up to which sign-ins of a person have ended, by the clock of the provider."""
 
 viewers = sa.Table(
     "data_set_viewers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from typing import Any
 
@@ -28,22 +29,29 @@ STEPS = Words("synthesize.steps")
 RESULTS = Words("synthesize.results")
 
 
-def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:
+def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn: tuple[Any, ...]) -> None:
     """Show the record of a release and its drawn rows, and a test against the table, charged each time.
 
-    Args: drawn: changes with the rows.
+    Args:
+        curator: of the table, where its rows are here.
+        release: whose rows are drawn.
+        rows: how many.
+        draw: how often other rows were drawn.
+        drawn: changes with the rows.
     """
     key = f"tests-{release.request_id}"
     tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
     known = dict(tests)
     with st.expander(_("All steps as one record")):
-        sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows}),)
+        sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows, "draw": draw + 1}),)
         if st.toggle(
             _("Look for rows that repeat others, and for the nearest ones; free"), key=f"{key}-free"
         ):
-            sample = session.kept(
-                ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows)
+            tested = session.kept(
+                ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows, draw)
             )
+            sample += tested[1:]
+        sample += _combinations(release, rows, draw, drawn, key)
         steps = [*model_steps(release), *sample, *filter(None, known.values())]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
@@ -52,7 +60,33 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
                 _outliers(curator, release)
             if None in known.values():
                 being_computed(lambda: None not in tests.values())
-            _test(curator, release, rows, tests, key)
+            _test(curator, release, rows, draw, tests, key)
+
+
+def _combinations(
+    release: Release, rows: int, draw: int, drawn: tuple[Any, ...], key: str
+) -> tuple[Step, ...]:
+    """Ask for columns and a number of rows, and test the drawn rows for combinations with fewer."""
+    if not st.toggle(
+        _("Does every combination occur often enough among the drawn rows? free"), key=f"{key}-k"
+    ):
+        return ()
+    left, right = st.columns([3, 1])
+    columns = left.multiselect(_("Combinations of"), list(release.model_columns), key=f"{key}-combined")
+    least = int(right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least"))
+    st.caption(
+        _(
+            "Drawn rows have no people behind them, so this protects nobody further: the guarantee is that "
+            "of the release. Where it fails, draw other rows or ask for fewer columns; both are free."
+        )
+    )
+    if not columns:
+        return ()
+    given = (release, rows, draw, columns, least)
+    step = session.kept(
+        ("combined", *drawn, *columns, least), lambda: widgets.compute_in_line(drawing.combinations, *given)
+    )
+    return (step,)
 
 
 def _outliers(curator: Curator, release: Release) -> None:
@@ -80,7 +114,9 @@ def _outliers(curator: Curator, release: Release) -> None:
     )
 
 
-def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
+def _test(
+    curator: Curator, release: Release, rows: int, draw: int, tests: dict[str, Step | None], key: str
+) -> None:
     tab, test_ids = session.session(), session.own(SynthesizeState).test_ids
     widgets.show_notice(key)
     columns = st.multiselect(
@@ -89,7 +125,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
     largest = max(0.01, min(10.0, epsilon_view.left(curator)))
     epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
     left = MAX_ATTEMPTS - len(tests)
-    question = (release.request_id, rows, tuple(columns), epsilon)
+    question = (release.request_id, rows, draw, tuple(columns), epsilon)
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
         _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
@@ -97,7 +133,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         key=f"{key}-run-{request_id}",
     ):
         try:
-            closeness = widgets.compute(drawing.question, release, rows, columns)
+            closeness = widgets.compute(drawing.question, release, rows, draw, columns)
             loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)
@@ -105,7 +141,8 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         if request_id not in tests:
             tests[request_id] = None
             try:
-                tests[request_id] = closeness_step(curator.run(closeness, loss, request_id=request_id), loss)
+                step = closeness_step(curator.run(closeness, loss, request_id=request_id), loss)
+                tests[request_id] = dataclasses.replace(step, result={"draw": draw + 1, **step.result})
             except DpcoreError as error:
                 tab.notices[key] = error
             finally:  # another click may have ended this run: nothing of the page is asked from here on
@@ -113,6 +150,13 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
                 if tests[request_id] is None:
                     del tests[request_id]
         st.rerun()
+    last = next(reversed([*filter(None, tests.values())]), None)
+    if last is not None and not last.passed and left > 0:
+        st.warning(
+            _(
+                "The test failed: draw other rows and test them, for epsilon {epsilon} each; {left} left."
+            ).format(epsilon=f"{epsilon:g}", left=left)
+        )
     st.caption(
         _(
             "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Mapping
@@ -17,8 +16,8 @@ from dpcore.synthesis import load_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.store.datasets import DataSet, Declaration
 from workbench.ui import releases
+from workbench.ui.notebooks import Cell, in_cells
 
-Cell = tuple[str, str]
 IMPORTS = """\
 from pathlib import Path
 
@@ -40,24 +39,7 @@ def script(data_set: DataSet, release: Release) -> str:
 
 def notebook(data_set: DataSet, release: Release) -> str:
     """Write the same as a notebook (nbformat 4)."""
-    return json.dumps(
-        {
-            "nbformat": 4,
-            "nbformat_minor": 5,
-            "metadata": {"language_info": {"name": "python"}},
-            "cells": [
-                {
-                    "cell_type": kind,
-                    "id": f"cell-{number}",
-                    "metadata": {},
-                    "source": text.splitlines(keepends=True),
-                    **({"outputs": [], "execution_count": None} if kind == "code" else {}),
-                }
-                for number, (kind, text) in enumerate(_cells(data_set, release))
-            ],
-        },
-        indent=1,
-    )
+    return in_cells(_cells(data_set, release))
 
 
 def counts_file(release: Release) -> bytes:

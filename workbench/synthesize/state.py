@@ -20,10 +20,16 @@ class SynthesizeState:
         facts: what every row of a data set must keep, by its fingerprint.
         tests: those of drawn rows against their table, by the request id of the release and by their own;
             None for one that is being computed.
+        draws: how often other rows were drawn, by the request id of the release: the seed of its rows.
         test_ids: minted for such tests before their click, by what is asked, until it is answered.
     """
 
     kind: str = "histogram"
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
     tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
+    draws: dict[str, int] = field(default_factory=dict)
     test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)
+
+    def draw_again(self, request_id: str) -> None:
+        """Draw other rows of a release from now on."""
+        self.draws[request_id] = self.draws.get(request_id, 0) + 1

@@ -28,6 +28,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
@@ -259,8 +260,10 @@ def _rows(data_set: DataSet, release: Release) -> None:
     rows = int(
         st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
     )
-    key = (release.request_id, str(cells), rows)
-    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
+    state = session.own(SynthesizeState)
+    draw = state.draws.get(release.request_id, 0)
+    key = (release.request_id, str(cells), rows, draw)
+    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
@@ -271,14 +274,17 @@ def _rows(data_set: DataSet, release: Release) -> None:
         )
     with st.container(horizontal=True):
         name = release_file(data_set.name, release, "rows", "csv")
-        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows), name)
+        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
             _("Rows (Parquet)"),
-            lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
+            lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(data_set.name, release, "rows", "parquet"),
         )
+        st.button(
+            _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
+        )
     _folder(data_set, release)
-    record_view.show(session.session().curator, release, rows, key)
+    record_view.show(session.session().curator, release, rows, draw, key)
 
 
 def _folder(data_set: DataSet, release: Release) -> None:

@@ -29,8 +29,8 @@ from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
 BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["table"]
-TABLES = {each["number"]: pd.DataFrame(each["rows"]) for each in _DATA}
+_DATA = tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))
+TABLES = {each["number"]: pd.DataFrame(each["rows"], columns=each["columns"]) for each in _DATA["table"]}
 
 _AGES = tuple(str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]}))
 _KNOWN: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
@@ -137,18 +137,21 @@ def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.Data
     return step.counted(), [run(step.frame()) for _says, run in step.operations]
 
 
-_OPERATIONS = {each.__name__: each for each in (in_pairs, without_outlier, with_outlier, repaired, learned)}
-
-
-def _example(entry: dict[str, Any]) -> ExampleTable:
-    """Make an example of its entry in the data file."""
-    operations = tuple(
-        (each["says"], functools.partial(_OPERATIONS[each["does"]], **each.get("given", {})))
-        for each in entry.get("operations", ())
+_OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "in pairs": in_pairs,
+    "without the outlier": without_outlier,
+    "with the outlier": with_outlier,
+    "learned by zip": lambda table: learned(table, zip="33620"),
+    "learned by age": lambda table: learned(table, age="40-49"),
+    "repaired": repaired,
+}
+EXAMPLES = tuple(
+    ExampleTable(
+        number=each["number"],
+        title=each["title"],
+        says=each["says"],
+        known=tuple(map(tuple, each.get("known", [["zip", "age"]]))),
+        operations=tuple((says, _OPERATIONS[made]) for made, says in each.get("operations", {}).items()),
     )
-    known = tuple(map(tuple, entry.get("known", [["zip", "age"]])))
-    texts = {name: entry[name] for name in ("number", "title", "says")}
-    return ExampleTable(**texts, known=known, operations=operations)
-
-
-EXAMPLES = tuple(map(_example, _DATA))
+    for each in _DATA["table"]
+)

@@ -63,7 +63,7 @@ def test_two_numbers_are_a_label() -> None:
 
 
 def test_a_sweep_has_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """E12 and P4: a method, a k, a scenario or the original would be missing beside the others."""
+    """E12, P4 and G7: a method, a k, a scenario or the original would be missing beside the others."""
     monkeypatch.setattr(methods, "SPLITS", 2)
     stages: list[float] = []
     frame = methods.sweep(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_file
 
-from workbench.locale.messages import extract, extract_texts, extract_words
+from workbench.locale.messages import extract, extract_words
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -35,7 +35,14 @@ def test_babel_reads_the_whole_house() -> None:
         for path in (ROOT / folder).rglob("*.py")
         for message in extract_from_file("workbench.locale.messages:extract", path)
     }
+    messages |= {
+        message[1]
+        for path in (ROOT / "workbench").rglob("*.toml")
+        for message in extract_from_file("workbench.locale.messages:extract_words", path)
+    }
     assert len(messages) > 500
+    assert {"1 · What noise does", "as it is", "Ask without trust", "Every row is kept:"} <= messages
+    assert not {"noise", "33617", "lines"} & messages
     assert "the table has no rows" in messages
     assert "Open the data set" in messages
 
@@ -56,17 +63,9 @@ failed = "failed, charge stays"
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
 
 
-def test_texts_of_data_files_are_found() -> None:
-    """Criteria and the guided example would stay English in every language."""
-    source = b"""
-title = "CMS"
-version = "2024"
-[[clause]]
-id = "cells"
-title = "No cell of 1 to 10"
-question = "Can none be derived?"
-[[clause.operations]]
-says = "Add up"
-"""
-    found = [message for _line, _name, message, _notes in extract_texts(io.BytesIO(source), (), (), {})]
-    assert found == ["CMS", "Can none be derived?", "No cell of 1 to 10", "Add up"]
+def test_texts_of_criteria_are_found() -> None:
+    """Criteria would stay English in every language, and their clauses and numbers be translated."""
+    path = ROOT / "dpcore/risk/published/maximum-risk.toml"
+    messages = {each[1] for each in extract_from_file("workbench.locale.messages:extract_words", path)}
+    assert "Trusted recipients, the rule of three: at most 1/3" in messages
+    assert not {"1/3", "highest"} & messages

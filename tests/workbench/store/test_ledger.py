@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import sqlalchemy as sa
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
+from tests.workbench.store.mute import way
+from workbench.store.connections import FIRST_TIMEOUT
 from workbench.store.ledger import SqlLedger
 
 
@@ -70,7 +74,6 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
     """A restart of the server would leave half a charge, or break the app until it is restarted too."""
     ledger = on_server.open()
     ledger.open(account())
-    ledger._alive.hold()  # takes a connection for itself
     with ledger._store.writing() as connection:
         process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
 
@@ -87,6 +90,34 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
     assert len(ledger.lines(DATASET)) == 1
     ledger.reserve(DATASET, "a", Charge(units=1_000_000), {})
     ledger.verify(DATASET)
+
+
+@pytest.mark.proof
+@pytest.mark.postgres
+def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(on_server: SqlKind) -> None:
+    """Whoever pays would wait for 18 s, and then read an exception of the driver with host and port."""
+    with way(on_server.settings.database_url) as between:
+        ledger = on_server.open(database_url=between.url)
+        ledger.open(account())
+        ledger.reserve(DATASET, "a", Charge(units=1), {})
+        ledger.commit(DATASET, "a", {}, "release")
+        between.open.clear()
+        for ask in (
+            lambda: ledger.reserve(DATASET, "b", Charge(units=1), {}),  # the connection of before
+            lambda: ledger.reserve(DATASET, "b", Charge(units=1), {}),  # a new one
+        ):
+            started = time.monotonic()
+            with pytest.raises(LedgerError, match="cannot be reached") as refused:
+                ask()
+            assert (
+                time.monotonic() - started < 3 * FIRST_TIMEOUT < 8
+            )  # a second for each that is due is enough
+            assert not re.search(r"127|localhost|psycopg|\d{4}", str(refused.value))
+        between._door.close()
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            ledger.reserve(DATASET, "b", Charge(units=1), {})
+    again = on_server.open()
+    assert [line.state for line in again.lines(DATASET)] == ["opened", "reserved", "committed"]
 
 
 def test_a_spend_reads_no_lines_but_the_last(on_file: SqlKind) -> None:

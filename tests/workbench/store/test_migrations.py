@@ -34,7 +34,7 @@ from workbench.store.tables import about
 
 VERSIONS = Path(__file__).parent / "versions"
 KEY = b"k" * 32
-OLD = ["1", "2", "2-surveys", "3"]
+OLD = ["1", "2", "2-surveys", "3", "4"]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

@@ -16,7 +16,7 @@ LISTS = '[roles]\nstewards = ["Ada@Example.org "]\nanalysts = ["*@lab.example", 
 
 
 def claims(address: Any = "ada@example.org", **fields: Any) -> dict[str, Any]:
-    return {"is_logged_in": True, "email": address, "iat": time.time() - 60, **fields}
+    return {"is_logged_in": True, "email": address, "email_verified": True, "iat": time.time() - 60, **fields}
 
 
 def _role(**fields: Any) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ import sqlalchemy as sa
 import dpcore.local as dl
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
+from workbench.store import database
 from workbench.store.database import Store
 from workbench.store.surveys import Surveys, digest_of
 from workbench.store.tables import invitations, reports
@@ -31,6 +33,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
                 pytest.skip("no PostgreSQL server in DATABASE_URL")
             kind = stack.enter_context(postgres_kind(tmp_path, url))
         opened = Store(kind.settings)
+        opened.settings = kind.settings  # type: ignore[attr-defined]
         yield opened
         opened.close()
 
@@ -120,3 +123,29 @@ def test_an_older_database_gets_the_tables(store: Store) -> None:
     """A database from before there were surveys must take them without losing anything."""
     assert Surveys(store).make(question(), people=1, days=1)
     assert Surveys(store)  # and again
+
+
+def test_a_survey_that_ended_stays_ended_whatever_the_clock_says(
+    book: Surveys, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can set the clock, or a computer that lost its time, would revive old links."""
+    key, tokens = book.make(question(), people=2, days=1)
+    other, _ = book.make(question(), people=1, days=30)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + timedelta(days=2)
+
+    with monkeypatch.context() as ahead:
+        ahead.setattr(database, "datetime", Later)
+        assert book.asked(tokens[0]) is None
+    again = Surveys(Store(store.settings))  # type: ignore[attr-defined]
+    assert again.asked(tokens[0]) is not None  # nobody has written it down yet
+    assert book.asked(tokens[0]) is None  # this program knows
+    assert not book.accept(tokens[1], 1)
+    book.settle()
+    assert again.asked(tokens[0]) is None
+    assert not again.accept(tokens[1], 1)
+    assert not again.of(key).is_open  # type: ignore[union-attr]
+    assert again.of(other).is_open  # type: ignore[union-attr]

@@ -42,7 +42,7 @@ class Page:
         page.button.side_effect = self._button
         page.dataframe.side_effect = self._dataframe
         page.rerun.side_effect = self._yields
-        asked = drawing.question(self.release, 500, ["a", "b"])
+        asked = drawing.question(self.release, 500, 0, ["a", "b"])
         for place, name, value in (
             (record_view, "st", page),
             (record_view, "being_computed", self.waits.append),
@@ -74,7 +74,7 @@ class Page:
     def draw(self, pressed: str = "") -> None:
         """One run of the page after a click on a button that was drawn before."""
         self.pressed = pressed
-        record_view.show(self.curator, self.release, 500, ())
+        record_view.show(self.curator, self.release, 500, 0, ())
 
     @property
     def spent(self) -> float:

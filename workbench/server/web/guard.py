@@ -14,13 +14,15 @@ import secrets
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from workbench.server.web import tabs
+from workbench.server.web import tabs, who
 from workbench.server.web.headers import with_headers
 
 COOKIE = "workbench_visitor"
@@ -77,6 +79,7 @@ class Guard:
         leaves = path.endswith(_SIGN_OUT)
         if leaves:  # in every tab of this browser
             tabs.sign_out(_visitor(_secret(headers)))
+            await run_in_threadpool(who.sign_out, HTTPConnection(scope))
         needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
 
         def add_cookie(sent: MutableHeaders) -> None:

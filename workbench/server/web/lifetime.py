@@ -20,7 +20,6 @@ from workbench.server.web import holders, logs, tabs
 from workbench.server.workers import process
 from workbench.store import start
 from workbench.store.settings import read_settings
-from workbench.store.surveys import links_work
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
@@ -53,10 +52,9 @@ def _answer_at_once() -> None:
 
 
 def _settle() -> None:
-    """Write down which links were opened, and which have come to their end."""
-    if links_work.is_set():
-        with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
-            start.shares().settle()
+    """Write down what time brings about: links, surveys and runs that ended, and who signed out elsewhere."""
+    with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
+        start.settle()
 
 
 async def _settle_regularly() -> None:

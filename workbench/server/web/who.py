@@ -7,13 +7,14 @@ tested against the pinned version in tests/workbench/server/web/test_who.py.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from dpcore.errors import ParameterError
-from workbench.store import roles
+from dpcore.errors import DpcoreError, ParameterError
+from workbench.store import roles, start
 from workbench.store.roles import Person
 
 _log = logging.getLogger("workbench.web")
@@ -31,6 +32,17 @@ def person(connection: HTTPConnection) -> Person | None:
 def address(connection: HTTPConnection) -> str | None:
     """Return the confirmed address of a person who signed in, with or without a role, or None for others."""
     return roles.address_of(_claims(connection.cookies))
+
+
+def sign_out(connection: HTTPConnection) -> None:
+    """End the sign-ins of the person of a request, also where their cookie was copied."""
+    claims = _claims(connection.cookies)
+    signed_in = roles.address_of(claims)
+    try:
+        if signed_in is not None:
+            start.sign_outs().end(signed_in, math.ceil(claims["iat"]))
+    except DpcoreError as error:
+        _log.error("a sign-out is not on file: %s", error)
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Files, figures and questions of rows drawn from a release, made in a worker where these rows stay.
 
-Drawing is free and gives the same rows each time, so nobody has to hold them; they are drawn for each use.
+Drawing is free and gives the same rows for the same seed, so nobody has to hold them; they are drawn for
+each use.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from dpcore.io import export
 from dpcore.io.folder import discard, unfinished_name, write_drawn
 from dpcore.progress import OnProgress
 from dpcore.release import Release
-from dpcore.synthesis import Closeness, Pooled, Step, sample_steps
-from dpcore.tables.rows import PublicTable
+from dpcore.synthesis import Closeness, Pooled, Step, combinations_step, sample_steps
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
 
@@ -23,46 +23,46 @@ SHOWN = 200
 """Rows that a page shows."""
 
 
-def drawn(release: Release | Pooled, rows: int) -> PublicTable:
-    """Draw rows, the same ones each time.
+def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
+    """Draw rows and return the first of them.
 
     Raises: ParameterError.
     """
-    return release.sample_table(rows, seed=0)
+    return release.sample_table(rows, seed=seed).frame.head(SHOWN).copy()
 
 
-def head(release: Release | Pooled, rows: int) -> pd.DataFrame:
-    """Draw rows and return the first of them."""
-    return drawn(release, rows).frame.head(SHOWN).copy()
-
-
-def steps(release: Release, rows: int) -> tuple[Step, Step]:
+def steps(release: Release, rows: int, seed: int) -> tuple[Step, Step]:
     """Draw rows and return what they show about themselves."""
-    return sample_steps(drawn(release, rows).frame)
+    return sample_steps(release.sample_table(rows, seed=seed).frame)
 
 
-def question(release: Release, rows: int, columns: Sequence[str]) -> Closeness:
+def combinations(release: Release, rows: int, seed: int, columns: Sequence[str], least: int) -> Step:
+    """Draw rows and return whether each combination of these columns occurs often enough among them."""
+    return combinations_step(release.sample_table(rows, seed=seed).frame, columns, least)
+
+
+def question(release: Release, rows: int, seed: int, columns: Sequence[str]) -> Closeness:
     """Draw rows, and ask how far they lie from the table over these columns.
 
     Raises: LimitError.
     """
-    return Closeness.of(release, drawn(release, rows), columns)
+    return Closeness.of(release, release.sample_table(rows, seed=seed), columns)
 
 
-def csv_file(release: Release | Pooled, rows: int) -> bytes:
+def csv_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
     """Draw rows as a CSV file, when its button is pressed.
 
     Raises: as `process.compute`.
     """
-    return process.compute(_csv, release, rows)
+    return process.compute(_csv, release, rows, seed)
 
 
-def parquet_file(release: Release, rows: int, guarantee: str) -> bytes:
+def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> bytes:
     """Draw rows as a Parquet file with the guarantee in its footer.
 
     Raises: as `process.compute`.
     """
-    return process.compute(_parquet, release, rows, guarantee)
+    return process.compute(_parquet, release, rows, guarantee, seed)
 
 
 def folder(release: Release, rows: int, place: Path) -> int:
@@ -95,9 +95,9 @@ def _folder(release: Release, rows: int, place: Path, unfinished: Path, on_progr
     )
 
 
-def _csv(release: Release | Pooled, rows: int) -> bytes:
-    return export.to_csv(drawn(release, rows))
+def _csv(release: Release | Pooled, rows: int, seed: int) -> bytes:
+    return export.to_csv(release.sample_table(rows, seed=seed))
 
 
-def _parquet(release: Release, rows: int, guarantee: str) -> bytes:
-    return export.to_parquet(drawn(release, rows), {"guarantee": guarantee})
+def _parquet(release: Release, rows: int, guarantee: str, seed: int) -> bytes:
+    return export.to_parquet(release.sample_table(rows, seed=seed), {"guarantee": guarantee})

@@ -25,6 +25,7 @@ stewards = ["ada@example.org"]
 def cookie(secret: str = "a secret of the tests", **fields: Any) -> str:
     said = {
         "email": "ada@example.org",
+        "email_verified": True,
         "iat": time.time(),
         "origin": "https://bench.example",
         "is_logged_in": True,

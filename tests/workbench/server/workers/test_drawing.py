@@ -30,10 +30,15 @@ def test_what_is_made_of_drawn_rows(release: Release) -> None:
     head = process.compute(drawing.head, release, 300)
     pd.testing.assert_frame_equal(head, table.frame.head(drawing.SHOWN))
     assert drawing.csv_file(release, 300) == to_csv(table)
+    other = release.sample_table(300, seed=1)
+    assert drawing.csv_file(release, 300, 1) == to_csv(other) != to_csv(table)
+    file = io.BytesIO(drawing.parquet_file(release, 300, "promise", 1))
+    pd.testing.assert_frame_equal(pd.read_parquet(file), other.frame, check_dtype=False)
+    assert process.compute(drawing.combinations, release, 300, 1, ["sex"], 5).passed
     file = io.BytesIO(drawing.parquet_file(release, 300, "promise"))
     pd.testing.assert_frame_equal(pd.read_parquet(file), table.frame, check_dtype=False)
-    assert process.compute(drawing.steps, release, 300) == sample_steps(table.frame)
-    asked = process.compute(drawing.question, release, 300, ["age", "sex"])
+    assert process.compute(drawing.steps, release, 300, 0) == sample_steps(table.frame)
+    asked = process.compute(drawing.question, release, 300, 0, ["age", "sex"])
     assert sum(asked.counts) == pytest.approx(release.model.total)
     with pytest.raises(ParameterError, match="must be a whole number"):
         drawing.csv_file(release, -1)

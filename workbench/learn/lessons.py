@@ -1,0 +1,162 @@
+"""The lessons as data, and what each of them shows at the places of its controls."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.learn import figures
+from workbench.ui.language import _
+from workbench.ui.report.document import Document, page
+from workbench.ui.wording import hundredths, number, odds, percent
+
+LESSONS: dict[str, dict[str, Any]] = {
+    each["key"]: each
+    for each in tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))["lesson"]
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """Results of a lesson.
+
+    Attributes:
+        frames: one per chart.
+        fields: of its sentences.
+        unsaid: places of the sentences that do not hold.
+        table: figures that stand below the first chart.
+        metrics: labels and values.
+        code: a number to the last digit.
+    """
+
+    frames: tuple[pd.DataFrame, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    unsaid: tuple[int, ...] = ()
+    table: pd.DataFrame | None = None
+    metrics: tuple[tuple[str, str], ...] = ()
+    code: str = ""
+
+
+def noise(epsilon: float) -> Shown:
+    """Show two laws and the bound between them."""
+    frame, ratio = figures.neighbors(100, epsilon)
+    return Shown(frames=(frame,), fields={"ratio": number(ratio)})
+
+
+def floats(count: int) -> Shown:
+    """Show what the last bits of floating-point noise reveal."""
+    share, release, caught = figures.float_leak(count)
+    return Shown(
+        fields={"other": count - 1, "count": count},
+        unsaid=(1,) if caught else (0,),
+        metrics=((_("Textbook releases that rule out one person less"), percent(share)),),
+        code=f"{release!r}",
+    )
+
+
+def sequential(names: list[str], epsilon: float) -> Shown:
+    """Show four laws, the loss of two answers, and how losses add up."""
+    laws, spreads = figures.overlaid(names or list(figures.laws())[:1])
+    near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
+    return Shown(
+        frames=(laws, figures.losses(), figures.composed(epsilon)),
+        fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
+        table=spreads.rename(
+            columns={"law": _("law"), "variance": _("variance"), "off": _("mean absolute error")}
+        ),
+    )
+
+
+def parallel(groups: int) -> Shown:
+    """Show that disjoint parts cost their maximum."""
+    titles = _("Nobody is in two groups"), _("Groups may overlap")
+    costs = [_("epsilon {loss}").format(loss=number(each)) for each in figures.parts(groups, 1.0)]
+    return Shown(metrics=tuple(zip(titles, costs, strict=True)))
+
+
+def after(epsilon: float) -> Shown:
+    """Show that what is computed afterwards is free, and how many rows to draw."""
+    return Shown(frames=(figures.afterwards(epsilon), figures.ways_of_rows(epsilon)))
+
+
+def ranges(epsilon: float) -> Shown:
+    """Show that a histogram answers all ranges at once."""
+    return Shown(frames=(figures.by_width(epsilon),))
+
+
+def columns(epsilon: float) -> Shown:
+    """Show that more columns leave fewer rows in each cell."""
+    frame = figures.by_columns(epsilon)
+    first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
+    return Shown(frames=(frame,), fields={"cells": int(frame["cells"].max()), "first": first, "last": last})
+
+
+def holes(epsilon: float) -> Shown:
+    """Show what a list of people finds in the visits, and in a private release of them."""
+    linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
+    return Shown(
+        frames=(attack,),
+        fields={
+            "people": linkage.people,
+            "unique": linkage.unique,
+            "fits": int(attack["found"].iloc[1]),
+            "right": percent(attack["right"].iloc[1] / 100),
+            "guess": percent(guess),
+            "sure": percent(odds(epsilon)),
+        },
+    )
+
+
+def local(p: float, epsilon: float, categories: int) -> Shown:
+    """Show the coin, the likelihood of a share, and the price of having no curator."""
+    curve, estimate = figures.coin(p)
+    return Shown(
+        frames=(curve, figures.local_and_central(epsilon, categories)),
+        fields={
+            "people": estimate.people,
+            "p": number(p),
+            "epsilon": number(math.log(p / (1 - p))),
+            "other": number(epsilon),
+            "chance": number(odds(epsilon)),
+            "yes": int(estimate.support[1]),
+            "share": percent(float(estimate.frequencies[1])),
+        },
+    )
+
+
+RESULTS: dict[str, Callable[..., Shown]] = {
+    each.__name__: each
+    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local)
+}
+
+
+def sentences(key: str, shown: Shown) -> list[str]:
+    """Return what a lesson says of its results; empty where a sentence does not hold."""
+    return [
+        "" if place in shown.unsaid else _(text).format(**shown.fields)
+        for place, text in enumerate(LESSONS[key]["says"])
+    ]
+
+
+def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
+    """Return the questions that were answered, and those that were answered rightly, by lesson."""
+    right = [place == LESSONS[key]["right"] for key, place in given.items() if place is not None]
+    return len(right), sum(right)
+
+
+def printed() -> bytes:
+    """Return the course as one page to print: texts at the first places of all controls, and questions."""
+    boxes = []
+    for key, lesson in LESSONS.items():
+        values = [each.get("default", each.get("options")) for each in lesson["controls"]]
+        asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
+        said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
+        boxes.append((_(lesson["title"]), tuple(said)))
+    title = _("What privacy loss means, in nine pictures")
+    return page(Document(title=title, boxes=tuple(boxes))).html().encode()
