@@ -205,3 +205,9 @@ def judge(
         figure = figures[clause.figure] if clause.figure else None
         outcomes.append(Outcome(clause=clause, state=state, columns=columns, figure=figure, answer=answer))
     return tuple(outcomes)
+
+
+def exit_code(outcomes: Iterable[Outcome]) -> int:
+    """Return 1 where a clause is violated, 2 where a question is open, else 0."""
+    states = {each.state for each in outcomes}
+    return 1 if "violation" in states else 2 if "question" in states else 0

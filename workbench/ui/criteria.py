@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, code
+from workbench.ui.report.document import fragment
 from workbench.ui.verdict import count_words, share_words
 
 STATES = Words("ui.criteria")
@@ -68,3 +69,18 @@ def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool =
         (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
         (_("Only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
     ]
+
+
+def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -> str:
+    """Return the result as one page to print."""
+    marked = _("Internal: this report reads the original. Do not publish it.")
+    return fragment(
+        "internal.html",
+        language=code(),
+        title=_("Internal: {title}").format(title=_(criterion.title)) if internal else _(criterion.title),
+        internal=marked if internal else "",
+        verdict="",
+        parts=parts(criterion, outcomes, internal=internal),
+        terms=marked if internal else "",
+        signatures=None,
+    )
