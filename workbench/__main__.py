@@ -204,11 +204,16 @@ def _measured(asked: argparse.Namespace) -> str:
     asked.code = exit_code(outcomes)
     if asked.html:
         asked.html.write_text(criteria.page(criterion, outcomes, internal=asked.internal), "utf-8")
-    lines = criteria.table(outcomes, internal=asked.internal)
     if asked.json:
-        about = {"about": criteria.about(criterion), "clauses": lines.to_dict("records"), "code": asked.code}
+        clauses = [
+            {"clause": each.clause.id, "state": each.state}
+            | ({"found": criteria.found(each)} if asked.internal else {})
+            for each in outcomes
+        ]
+        about = {"about": criteria.about(criterion), "clauses": clauses, "code": asked.code}
         return json.dumps(about, ensure_ascii=False, indent=1)
-    return "\n".join([*criteria.about(criterion), *map(" · ".join, lines.to_numpy())])
+    lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
+    return "\n".join([*criteria.about(criterion), *map(" · ".join, lines)])
 
 
 def _without_budget(asked: argparse.Namespace) -> Curator:

@@ -1,8 +1,8 @@
 """Published criteria as data: what a table is seen to violate, and what only people can decide.
 
-Each file of `published/` is one criterion, with its source, version, day of reading and what it covers. Its clauses are
-tests of columns and cells, limits of the highest risk, figures without a limit, and questions. No result says that
-a table meets a criterion.
+Each file of `published/` is one criterion, with its source, version, day of reading and what it covers. Its
+clauses are tests of columns and cells, limits of the highest risk, figures without a limit, and questions. No
+result says that a table meets a criterion.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
     if is_wrong:
         raise ParameterError(
             "the file has no answers to the questions of this criterion",
-            remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = "yes" or "no", by = "WHO" '
-            "and on = YEAR-MONTH-DAY, not in the future",
+            remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = "yes" or "no", '
+            'by = "WHO" and on = YEAR-MONTH-DAY, not in the future',
         )
     return answers
 

@@ -29,8 +29,6 @@ PLACES = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
 _PLAIN, _NAMED, _CHECKED = "", ", and its name fits", ", with valid check digits"
-_CHINESE = re.compile(r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII)
-_CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,25 +91,6 @@ def _has_check_digit(*modules: str) -> Callable[[str], object]:
     return valid
 
 
-def _is_chinese_id(text: str) -> bool:
-    """Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2.
-
-    Regions that were renamed still begin the numbers of their people, so no list of regions is used.
-    """
-    from stdnum.iso7064 import mod_11_2
-
-    number = re.sub(r"[ -]", "", text).upper()
-    return bool(_CHINESE.fullmatch(number)) and bool(mod_11_2.is_valid(number))
-
-
-def _is_payment_card(text: str) -> bool:
-    """13 to 19 digits of a card network, with a Luhn digit (ISO/IEC 7812)."""
-    from stdnum import luhn
-
-    number = re.sub(r"[ -]", "", text)
-    return bool(_CARD.fullmatch(number)) and bool(luhn.is_valid(number))
-
-
 @dataclass(frozen=True)
 class IdentifierKind:
     """A kind of identifier. Where `words` are given, the column's name must hold one of them."""
@@ -124,20 +103,21 @@ class IdentifierKind:
 
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_OWN_CHECKS = {"chinese": _is_chinese_id, "card": _is_payment_card}
 
 
 def _kind(fields: dict[str, Any]) -> IdentifierKind:
     """Make a kind of its entry in the data file."""
     checks, words = fields.get("check", []), fields.get("words", "")
-    if checks:
-        valid = _OWN_CHECKS.get(checks[0]) or _has_check_digit(*checks)
-    else:
-        shape = re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], "|".join(fields["shapes"]))
-        valid = re.compile(shape, re.IGNORECASE).fullmatch
+    shapes = re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], "|".join(fields.get("shapes", [])))
+    shape, check = re.compile(shapes, re.IGNORECASE).fullmatch, _has_check_digit(*checks)
+
+    def both(text: str) -> object:
+        number = re.sub(r"[ -]", "", text).upper()
+        return shape(number) and check(number)
+
     return IdentifierKind(
         name=fields["name"],
-        valid=valid,
+        valid=both if checks and shapes else check if checks else shape,
         evidence=_CHECKED if checks else _NAMED if words else _PLAIN,
         words=words,
         other_words=_DATA["about_others"] if fields.get("mistakable") else "",

@@ -88,7 +88,11 @@ class AnonymizeState(session.OfDataSet):
             self.complete(curator, names)
             trees = {name: self.hierarchies[name] for name in names}
             plan = default_plan(self.roles, trees, k=2, limit=1.0).counting(curator.schema.unit.id_column)
-            node = {name: _level(trees[name], note.labels.get(name)) for name in names}
+            most = {name: note.labels.get(name, len(tree.values)) for name, tree in trees.items()}
+            node = {
+                name: next(i for i, level in enumerate(trees[name].levels) if len({*level}) <= most[name])
+                for name in names
+            }
             self.use(dataclasses.replace(plan, suppressed="dropped", node=node))
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
@@ -166,12 +170,6 @@ class AnonymizeState(session.OfDataSet):
             )
             reason += " " + more.format(unused=unused, all=len(hierarchy.values))
         return dataclasses.replace(hierarchy, reason=reason)
-
-
-def _level(hierarchy: Hierarchy, labels: int | None) -> int:
-    """Return the first level of at most so many labels; the lowest where that is None."""
-    sizes = [len(set(level)) for level in hierarchy.levels]
-    return 0 if labels is None else next(level for level, size in enumerate(sizes) if size <= labels)
 
 
 def state(curator: Curator) -> AnonymizeState:

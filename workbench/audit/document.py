@@ -13,9 +13,11 @@ from workbench.ui import criteria
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.verdict import share_words, verdict, ways_out, ways_words
+from workbench.ui.verdict import verdict, ways_out, ways_words
+from workbench.ui.wording import percent, printing
 
 
+@printing()
 def to_html(
     curator: Curator,
     report: AuditReport,
@@ -26,6 +28,8 @@ def to_html(
     """Return the audit as one self-contained file to print, which holds no row of the table.
 
     Args:
+        curator: of the table.
+        report: on it.
         columns: what others may know.
         listed: name of the attacker's list, if there is one.
         judged: the criterion that was chosen, with its results.
@@ -34,16 +38,16 @@ def to_html(
         [
             {
                 _("columns"): ", ".join(each.columns),
-                _("unique people"): share_words(each.uniques, printed=True),
-                _("distinction"): share_words(each.distinction, printed=True),
-                _("separation"): share_words(each.separation, printed=True),
+                _("unique people"): percent(each.uniques),
+                _("distinction"): percent(each.distinction),
+                _("separation"): percent(each.separation),
             }
             for each in report.sets[:SHOWN_SETS]
         ]
     )
-    expected = [linkage_words(report, listed, printed=True), *attackers(report, printed=True)]
-    answer, *reasons = verdict(report, columns, printed=True)
-    ways = ways_out(report, printed=True)
+    expected = [each for each in (linkage_words(report, listed), *attackers(report)) if each]
+    answer, *reasons = verdict(report, columns)
+    ways = ways_out(report)
     return fragment(
         "internal.html",
         language=session.language(),
@@ -58,17 +62,12 @@ def to_html(
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
-            (_("What attackers can expect"), pd.DataFrame(), [each for each in expected if each]),
-            (_("What groups give away"), secrets(report, printed=True), []),
+            (_("What attackers can expect"), pd.DataFrame(), expected),
+            (_("What groups give away"), secrets(report), []),
         ],
-        terms=" ".join(
-            [
-                _(
-                    "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "
-                    "apart. Who has rows in several groups counts in each of them."
-                ),
-                _("Internal: keep this page where the table is kept."),
-            ]
+        terms=_(
+            "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "
+            "apart. Who has rows in several groups counts in each of them."
         ),
         signatures=None,
     )

@@ -12,8 +12,7 @@ from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
-from workbench.ui.verdict import count_words, share_words
-from workbench.ui.wording import plain
+from workbench.ui.wording import people_words, percent
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
@@ -102,12 +101,8 @@ def _label(name: str, columns: list[str]) -> str:
     return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
 
 
-def attackers(audit: AuditReport, printed: bool = False) -> list[str]:
+def attackers(audit: AuditReport) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
-
-    def percent(share: float) -> str:
-        return share_words(share, printed)
-
     risk, listed, estimates = audit.risk, audit.listed, audit.estimates
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
@@ -155,14 +150,6 @@ def attackers(audit: AuditReport, printed: bool = False) -> list[str]:
     return sentences
 
 
-def identifier_words(audit: AuditReport) -> str:
-    """List the columns that look like identifiers, and why, one line per column."""
-    return "\n".join(
-        f"- **{plain(each.column)}**: {plain(said(each.kind))}. {plain(said(each.reason), at_most=200)}"
-        for each in audit.identifiers
-    )
-
-
 def identifiers(audit: AuditReport) -> pd.DataFrame:
     """Return the columns that look like identifiers, and why."""
     return pd.DataFrame(
@@ -173,14 +160,14 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def secrets(audit: AuditReport, printed: bool = False) -> pd.DataFrame:
+def secrets(audit: AuditReport) -> pd.DataFrame:
     """Return what the groups give away about each sensitive column."""
     return pd.DataFrame(
         [
             {
                 _("column"): name,
-                _("groups that reveal the value"): count_words(risk.homogeneous_classes, printed),
-                _("people in them"): share_words(risk.homogeneous_people, printed),
+                _("groups that reveal the value"): people_words(risk.homogeneous_classes),
+                _("people in them"): percent(risk.homogeneous_people),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
@@ -189,7 +176,7 @@ def secrets(audit: AuditReport, printed: bool = False) -> pd.DataFrame:
     )
 
 
-def linkage_words(audit: AuditReport, name: str, printed: bool = False) -> str:
+def linkage_words(audit: AuditReport, name: str) -> str:
     """Say what the attacker's list finds.
 
     Args: name: of the list.
@@ -201,8 +188,5 @@ def linkage_words(audit: AuditReport, name: str, printed: bool = False) -> str:
         "Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and "
         "{unique} are found with certainty: one person here, one person there."
     ).format(
-        name=name,
-        people=link.people,
-        matched=count_words(link.matched, printed),
-        unique=count_words(link.unique, printed),
+        name=name, people=link.people, matched=people_words(link.matched), unique=people_words(link.unique)
     )

@@ -87,7 +87,7 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        st.markdown(findings.identifier_words(report) or _("None."))
+        widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(_("None."))
     if report.secrets:
         st.subheader(_("What groups give away"))
         st.write(

@@ -20,7 +20,13 @@ def auditor(frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit
 
     Where it has an account on file, what is computed leaves a line there. Without one it leaves none.
 
-    Args: dataset: its fingerprint. unit: who is protected, where none is on file. options: for `Curator.open`.
+    Args:
+        frame: its rows.
+        dataset: its fingerprint.
+        ledger: that may have its account.
+        unit: who is protected, where none is on file.
+        options: for `Curator.open`.
+
     Raises: LedgerError.
     """
     account = ledger.account(dataset)

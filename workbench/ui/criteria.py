@@ -10,7 +10,7 @@ import pandas as pd
 from dpcore.risk.criteria import Clause, Criterion, Outcome
 from workbench.ui.language import Words, _, code
 from workbench.ui.report.document import fragment
-from workbench.ui.verdict import count_words, share_words
+from workbench.ui.wording import people_words, percent, printing
 
 STATES = Words("ui.criteria")
 
@@ -29,26 +29,21 @@ def about(criterion: Criterion) -> list[str]:
 
 def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
     """Return a line per clause. Args: internal: whether columns, counts and answers are told too."""
-    lines = []
-    for each in outcomes:
-        line = {
-            _("clause"): each.clause.id,
-            _("what it is about"): _(each.clause.title),
-            _("result"): STATES[each.state],
-        }
-        lines.append(line | ({_("what was found"): _found(each)} if internal else {}))
-    return pd.DataFrame(lines)
+    lines = [(each.clause.id, _(each.clause.title), STATES[each.state], found(each)) for each in outcomes]
+    headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
+    return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
-def _found(outcome: Outcome) -> str:
-    people = _("{column}: {people} people")
-    parts = [
-        people.format(column=each.column, people=count_words(each.people, printed=True))
-        for each in outcome.columns
-    ]
-    if outcome.figure is not None:
-        write = count_words if outcome.clause.figure in ("people", "k") else share_words
-        parts.append(write(outcome.figure, printed=True))
+def found(outcome: Outcome) -> str:
+    """Say what columns, which figure or whose answer a result stands on."""
+    parts, of_column = [], _("{column}: {people} people")
+    with printing():
+        parts += [
+            of_column.format(column=each.column, people=people_words(each.people)) for each in outcome.columns
+        ]
+        if outcome.figure is not None:
+            write = people_words if outcome.clause.figure in ("people", "k") else percent
+            parts.append(write(outcome.figure))
     if outcome.answer is not None:
         answer = _("yes, says {who} on {day}") if outcome.answer.yes else _("no, says {who} on {day}")
         parts.append(answer.format(who=outcome.answer.by, day=outcome.answer.on))
@@ -73,14 +68,13 @@ def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool =
 
 def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -> str:
     """Return the result as one page to print."""
-    marked = _("Internal: this report reads the original. Do not publish it.")
     return fragment(
         "internal.html",
         language=code(),
-        title=_("Internal: {title}").format(title=_(criterion.title)) if internal else _(criterion.title),
-        internal=marked if internal else "",
+        title=(_("Internal: {title}") if internal else "{title}").format(title=_(criterion.title)),
+        internal=_("Internal: this report reads the original. Do not publish it.") if internal else "",
         verdict="",
         parts=parts(criterion, outcomes, internal=internal),
-        terms=marked if internal else "",
+        terms="",
         signatures=None,
     )

@@ -6,30 +6,16 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import PERCENT, Words, _
-from workbench.ui.wording import join, percent, whole
+from workbench.ui.language import Words, _
+from workbench.ui.wording import join, people_words, percent
 
 ANSWERS = Words("ui.answers")
 
 
-def share_words(share: float, printed: bool) -> str:
-    """Write a share; in print in whole percent."""
-    if not printed:
-        return percent(share)
-    if 0 < share < 0.01:
-        return _("under 1 %")
-    return _("over 99 %") if 0.99 < share < 1 else f"{100 * share:.0f}{PERCENT}"
-
-
-def count_words(people: float, printed: bool) -> str:
-    """Write a count of people; in print none from 1 to 10."""
-    return _("fewer than 11") if printed and 1 <= people <= 10 else whole(people)
-
-
-def verdict(report: AuditReport, columns: list[str], printed: bool = False) -> list[str]:
+def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     """Return whether the table is anonymous, and at most three reasons, the worst first.
 
-    Args: columns: what others may know. printed: whether it is for a file.
+    Args: columns: what others may know.
     """
     given, risk, known = report.verdict, report.risk, join(columns)
     sentences = [f"{ANSWERS[given.answer]}."]
@@ -47,11 +33,11 @@ def verdict(report: AuditReport, columns: list[str], printed: bool = False) -> l
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
     unique = unique.format(
-        worst=share_words(worst, printed),
+        worst=percent(worst),
         column=column,
-        share=share_words(given.uniques, printed) if given.uniques else _("nobody"),
+        share=percent(given.uniques) if given.uniques else _("nobody"),
         columns=join([*given.columns]) if given.uniques else known,
-        k=count_words(risk.k, printed),
+        k=people_words(risk.k),
     )
     if given.naming or given.texts:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
@@ -60,7 +46,7 @@ def verdict(report: AuditReport, columns: list[str], printed: bool = False) -> l
     if given.answer == "hardly" and risk.above:
         sentences.append(
             _("In a group of fewer than {size}: {share} of the people.").format(
-                share=share_words(risk.above, printed), size=round(1 / risk.threshold)
+                share=percent(risk.above), size=round(1 / risk.threshold)
             )
         )
     if given.reveals:
@@ -85,15 +71,15 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 def ways_words() -> str:
     """Say among which changes the one that helps most was looked for."""
     return _(
-        "Of all ways to leave out, or to make coarser, one column or two: the least loss of detail after which the "
-        "answer is better; where none is, the fewest people who are unique."
+        "Of all ways to leave out, or to make coarser, one column or two: the least loss of detail after "
+        "which the answer is better; where none is, the fewest people who are unique."
     )
 
 
-def ways_out(report: AuditReport, printed: bool = False) -> list[str]:
-    """Return the changes that help most where the answer is not yes, with what they cost, one sentence each."""
+def ways_out(report: AuditReport) -> list[str]:
+    """Return the changes that help most after no or hardly, with what they cost, one sentence each."""
     given = report.verdict
-    lines = [_way(way, (*given.naming, *given.texts), printed) for way in given.ways]
+    lines = [_way(way, (*given.naming, *given.texts)) for way in given.ways]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):
         lines.append(
             _("No change of one or two columns was found that is enough: make the table k-anonymous.")
@@ -101,17 +87,17 @@ def ways_out(report: AuditReport, printed: bool = False) -> list[str]:
     return lines
 
 
-def _way(way: Way, naming: tuple[str, ...], printed: bool) -> str:
+def _way(way: Way, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
-    changes = join([*steps, *(_step(each, printed) for each in way.steps)])
+    changes = join([*steps, *map(_step, way.steps)])
     return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
-        answer=ANSWERS[way.answer], changes=changes, share=share_words(way.uniques, printed)
+        answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques)
     )
 
 
-def _step(step: Coarsening, printed: bool) -> str:
+def _step(step: Coarsening) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
     return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
-        column=step.column, labels=step.labels, values=step.values, cost=share_words(step.cost, printed)
+        column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
     )

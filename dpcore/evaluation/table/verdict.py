@@ -74,8 +74,8 @@ class Verdict:
         more: the column that harms most once it is known too, and the share of people who are unique then;
             None where that is few.
         reveals: whether some group gives a sensitive value away.
-        ways: to a better answer, cheapest first; where no change of one or two columns is enough or was found, the
-            one that leaves the fewest people unique, after which the answer is the same. None after a yes.
+        ways: to a better answer, cheapest first; where no change of one or two columns is enough or was
+            found, the one that leaves the fewest people unique, and the same answer. None after a yes.
     """
 
     answer: Answer
