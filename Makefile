@@ -90,7 +90,7 @@ $(BIN)/python:
 
 messages: $(VENV)/dev
 	mkdir -p build
-	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages workbench dpcore
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages share workbench dpcore
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 MIXED = (2, 2, 5, 5, 6, 7, 9, 9, 15, 16, 26, 41, 73, 100)
+FEW_PAIRS = (2, 4, 7, 35, 3, 3, 5, 10, *(2, 3, 5, 8, 12, 20, 50) * 6, 100, 100, 100, 100)
 CENSUS = (2, 2, 3, 4, 5, 6, 8, 9, 12, 100)
 
 
@@ -82,6 +83,16 @@ def strong_pair(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(codes, columns=_names([8] * 10))
 
 
+def few_pairs(rows: int, seed: int) -> pd.DataFrame:
+    """A wide raw table: 46 columns of noise, and eight that nearly determine each other in pairs."""
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.choice(size, rows, p=rng.dirichlet(np.ones(size))) for size in FEW_PAIRS])
+    for first, second in ((0, 1), (2, 3), (4, 5), (6, 7)):
+        same = codes[:, first] * FEW_PAIRS[second] // FEW_PAIRS[first]
+        codes[:, second] = np.where(rng.random(rows) < 0.95, same, codes[:, second])
+    return pd.DataFrame(codes, columns=_names(FEW_PAIRS))
+
+
 def _names(sizes: Sequence[int]) -> list[str]:
     return [f"c{i}" for i in range(len(sizes))]
 
@@ -111,5 +122,10 @@ FAMILIES = (
         name="strong pair",
         sizes=dict.fromkeys(_names([8] * 10), 8),
         make=lambda seed: strong_pair(20_000, seed),
+    ),
+    Family(
+        name="few pairs",
+        sizes=dict(zip(_names(FEW_PAIRS), FEW_PAIRS, strict=True)),
+        make=lambda seed: few_pairs(8_000, seed),
     ),
 )

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
 from workbench.store.surveys import Surveys, links_work
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
@@ -71,7 +71,7 @@ def limited(
     Args:
         endpoint: answers a request; may raise LedgerError.
         limiter: counts the requests of each address.
-        headers: of every answer.
+        headers: of every answer that has no others.
         busy: makes the page of a refusal.
     """
 
@@ -81,7 +81,8 @@ def limited(
             response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
         except LedgerError:
             response = HTMLResponse(busy(), 503)
-        response.headers.update(headers)
+        for name, value in headers.items():
+            response.headers.setdefault(name, value)
         return response
 
     return answer
@@ -161,7 +162,7 @@ def answer_page(question: Question) -> str:
         "categories": question.protocol.categories,
         "labels": list(question.categories),
         "script": question.protocol.script(),
-        "words": _words(),
+        "words": dict(Words("share.answer")),
     }
     return fragment(
         "answer.html",
@@ -169,24 +170,7 @@ def answer_page(question: Question) -> str:
         title=_("One question"),
         question=question,
         asked=script,
-        words={
-            "promise": _(
-                "Your answer is changed at random here, in your own browser, before anything leaves it. The "
-                "people who ask get the changed answer only; from those of many people they can estimate "
-                "how common each answer is."
-            ),
-            "epsilon": answer_words(float(question.epsilon)),
-            "no_script": _(
-                "This page does not work without JavaScript: your answer must be changed at random before "
-                "it is sent, and only a script can do that in your browser. Nothing was sent."
-            ),
-            "legend": _("Your true answer stays in this browser"),
-            "draw": _("Change it at random"),
-            "look": _("This is all that will be sent"),
-            "final": _("It is drawn once: drawing again until it suits you would give your answer away."),
-            "send": _("Send this"),
-            "sent": _("Sent. Thank you. This link has been used and no longer works."),
-        },
+        epsilon=answer_words(float(question.epsilon)),
     )
 
 
@@ -214,19 +198,6 @@ def busy_page() -> str:
 
 def _notice(title: str, why: str) -> str:
     return fragment("page.html", STATIC, title=title, why=why)
-
-
-def _words() -> dict[str, str]:
-    return {
-        "names": _("Your report says:"),
-        "none": _("none of the answers"),
-        "mixed": _("Your report is a number that fits your answer and many others."),
-        "no_randomness": _("This browser has no safe source of randomness. Nothing was sent."),
-        "failed": _("It could not be sent. Try again in a moment; your report stays the same."),
-        "400": _("The server did not accept this report. Open the link again."),
-        "404": _("This link does not work any more: it was answered already, has expired or was closed."),
-        "429": _("Too many requests from your network. Try again in a minute; your report stays the same."),
-    }
 
 
 async def _body(request: Request) -> bytes | None:

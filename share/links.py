@@ -27,19 +27,23 @@ from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 from workbench.ui.report import asking, downloads, of_release, of_table
-from workbench.ui.report.document import STYLE_DIGEST, Document, Page, page
+from workbench.ui.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
+from workbench.ui.report.explore import PAGE
 
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
 CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
 _FILE = "file="
 Value = TypeVar("Value")
+POLICY = "Content-Security-Policy"
 LINK_HEADERS = HEADERS | {
-    "Content-Security-Policy": (
+    POLICY: (
         f"default-src 'none'; style-src {STYLE_DIGEST}; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     )
 }
+SCRIPTED = f"{LINK_HEADERS[POLICY]}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
+"""Policy of a page with one script, which makes no HTML or scripts of texts."""
 
 
 class Cache:
@@ -104,6 +108,8 @@ class Links:
         data = self._files.get((share, name), make, len)
         if len(data) > MAX_ANSWER:
             return HTMLResponse(large_page(), 413)
+        if name == PAGE:
+            return HTMLResponse(data, headers={POLICY: SCRIPTED})
         return Response(
             data,
             media_type=downloads.TYPES[name.rpartition(".")[2]],
@@ -141,7 +147,7 @@ def ready_page(shown: SharedPage) -> ReadyPage:
     else:
         release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
-        content = functools.partial(downloads.content, release)
+        content = functools.partial(of_release.content, release, document)
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
         document=document,

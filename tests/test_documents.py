@@ -253,6 +253,18 @@ def test_the_check_of_rows_sees_what_is_missing() -> None:
     )
 
 
+def test_what_is_cited_is_here() -> None:
+    """A reader would look for a list that was never part of the project."""
+    elsewhere = re.compile(r"\b([A-Z]{4,}\.md)\b|\(([A-F]\d+)\)(?!\")")
+    cites = {
+        (path.name, name or row)
+        for folder in ("dpcore", "workbench", "pages", "share", "tests", "benchmarks")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for name, row in elsewhere.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {(path, name) for path, name in cites if not (ROOT / name).exists()} == set()
+
+
 def test_the_changes_begin_with_this_version() -> None:
     """People would look up another version than the one they have."""
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Rare rows on demand from every kind of release (SEEDS E10), and releases of two holders as one (E11)."""
+"""Rare rows on demand from every release (SEEDS E10), and releases of two holders as one (SEEDS E11)."""
 
 from __future__ import annotations
 

@@ -115,12 +115,12 @@ class Curator(OnFile):
             engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute
         )
         if schema.unit.found:
-            found = dataclasses.replace(schema, unit=curator._found())
-            if found != schema and engine is table:
+            complete = dataclasses.replace(schema, unit=curator._found())
+            if complete != schema and engine is table:
                 raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
-            if found != schema:
+            if complete != schema:
                 return cls.open(
-                    table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
+                    table, complete, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
                 )
         return curator
 

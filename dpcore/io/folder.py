@@ -196,13 +196,13 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        with _writable(), ExitStack() as held:
+        with _writable(), ExitStack() as stack:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
-            held.callback(discard, unfinished)  # once it has its name, there is nothing
+            stack.callback(discard, unfinished)  # once it has its name, there is nothing
             with suppress(OSError):  # where there are no locks, nobody removes what is left either
-                _lock(unfinished, held)
+                _lock(unfinished, stack)
             yield unfinished
             for each in (*unfinished.iterdir(), unfinished):
                 _sync(each)
@@ -231,19 +231,19 @@ def _remove_left(parent: Path) -> None:
     for each in parent.iterdir():
         if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", each.name):
             continue
-        with suppress(OSError), ExitStack() as held:
+        with suppress(OSError), ExitStack() as stack:
             if time.time() - each.stat().st_mtime > _SETTLED:
-                _lock(each, held)
+                _lock(each, stack)
                 discard(each)
 
 
-def _lock(folder: Path, held: ExitStack) -> None:
+def _lock(folder: Path, stack: ExitStack) -> None:
     """Hold a folder.
 
     Raises: OSError where another one does, or where the disk knows no locks.
     """
     handle = os.open(folder, os.O_RDONLY)
-    held.callback(os.close, handle)
+    stack.callback(os.close, handle)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

@@ -181,7 +181,7 @@ MODELS_ASKED = (
 )
 
 
-@pytest.mark.parametrize("models", MODELS_ASKED, ids=str)
+@pytest.mark.parametrize("models", but_first(1, MODELS_ASKED), ids=str)
 @pytest.mark.parametrize("subset", but_first(1, ["shown", None]))
 @pytest.mark.parametrize(("rows", "household"), [(40, None), (400, None), (400, "home")])
 def test_what_is_written_is_what_is_made_in_memory(

@@ -45,7 +45,7 @@ FIRST_STEPS = {
 
 
 def test_every_page_in_light(visitor, table, browser, tmp_path):
-    """In one walk: people with weak eyes, or who listen, could not use a page (PEOPLE.md, accessibility);
+    """In one walk: people with weak eyes, or who listen, could not use a page;
     it would be wider than the screen, its main step below the edge, or a chart without words."""
     person = visitor()
     the_focus_goes_to_the_new_heading(person)
@@ -80,8 +80,7 @@ def what_strangers_see(address, browser, folder):
 
 
 def the_focus_goes_to_the_new_heading(person):
-    """Who listens to a page would begin at the navigation again; on a telephone one would land in the middle
-    (PEOPLE.md, accessibility and mobile)."""
+    """Who listens would begin at the navigation again; on a telephone one would land in the middle."""
     for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)

@@ -34,7 +34,7 @@ def focused(page) -> str:
 
 
 def test_the_heading_is_taken_when_the_page_stands(page):
-    """Who listens to a page would begin at the navigation again (PEOPLE.md, accessibility)."""
+    """Who listens to a page would begin at the navigation again."""
     state(page, "running")
     page.evaluate(AUDIT)
     assert focused(page) == "Go"

@@ -31,7 +31,7 @@ def test_the_real_loss_is_never_above(kind: type[dl.Protocol], epsilon: str, cat
 
 @every
 def test_a_huge_epsilon_does_not_overflow(kind: type[dl.Protocol]) -> None:
-    """The source crashed at 710 (D1): here the draws keep the largest loss that 64 bits allow."""
+    """The source crashed at 710 (SEEDS D1): here the draws keep the largest loss that 64 bits allow."""
     protocol = kind(categories=5, epsilon=800)
     assert 40 < protocol.real_epsilon < 100
     found = protocol.estimate(protocol.perturb(np.arange(5).repeat(4_000))).frequencies

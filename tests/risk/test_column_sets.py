@@ -43,7 +43,7 @@ def test_against_brute_force(rows: list[tuple[int, ...]]) -> None:
     [(SEVEN, 0.367648, 0.999357), ([*SEVEN, "occupation", "salary-class"], 0.646575, 0.999906)],
 )
 def test_adult_as_arx_measures_it(shared, columns, distinction, separation) -> None:
-    """Broken: the figures of ANONYMIZATION.md section 4, from ARX, are missed by a millionth."""
+    """Broken: the figures of ARX are missed by a millionth."""
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
     found = column_sets(adult, columns)
     assert len(found) == 2 ** len(columns) - 1

@@ -36,7 +36,7 @@ def test_against_counting_by_hand(rows: list[tuple[int, str]]) -> None:
     ],
 )
 def test_adult_as_arx_measures_it(shared, columns, average, lowest, uniques, above) -> None:
-    """Broken: the figures of ANONYMIZATION.md section 4, from ARX, are missed by a millionth."""
+    """Broken: the figures of ARX are missed by a millionth."""
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
     risk = reidentification_risk(equivalence_classes(adult, columns), threshold=0.05)
     found = [risk.average, risk.marketer, risk.highest, risk.lowest, risk.uniques, risk.above]

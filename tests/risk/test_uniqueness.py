@@ -24,7 +24,7 @@ SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", 
     ],
 )
 def test_adult_as_arx_estimates_it(shared, columns, pitman, zayatz) -> None:
-    """Broken: the figures of ANONYMIZATION.md section 4, from ARX, are missed in the fourth digit."""
+    """Broken: the figures of ARX are missed in the fourth digit."""
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
     classes = equivalence_classes(adult, columns)
     populations = [round(len(adult) / fraction) for fraction in (0.01, 0.1, 0.5)]

@@ -63,7 +63,7 @@ def chinese(rows: int = 240) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("table", "out"), [(german, {"Name"}), (chinese, {"姓名", "身份证号"})])
 def test_names_and_ids_are_left_out_of_the_schema_and_found_by_the_audit(table, out) -> None:
-    """PEOPLE.md, D5: 120 full names would be proposed as public categories, an id number as a real number."""
+    """120 full names would be proposed as public categories, an id number as a real number."""
     frame = table()
     schema = dp.suggest_schema(frame)
     left_out = {column.name for column in schema.excluded}
@@ -74,7 +74,7 @@ def test_names_and_ids_are_left_out_of_the_schema_and_found_by_the_audit(table, 
 
 
 def test_roles_in_other_languages() -> None:
-    """ANONYMIZATION.md, 7: Alter, Geschlecht and Diagnose would be insensitive, incomes be dropped."""
+    """Alter, Geschlecht and Diagnose would be insensitive, incomes be dropped."""
     roles = {each.column: each.role for frame in (german(), chinese()) for each in suggest_roles(frame)}
     for name in ("PLZ", "Alter", "Geschlecht", "年龄", "城市", "Straße"):
         assert roles[name] == "quasi-identifier", name

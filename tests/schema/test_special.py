@@ -19,7 +19,7 @@ def decoded(column: dp.Integer | dp.Real, codes: object, seed: int = 0) -> np.nd
 
 
 def test_a_special_value_is_a_cell_and_comes_back_exactly() -> None:
-    """A 0 that most people have would be drawn as some number of 0 to 999 (PEOPLE.md, D8)."""
+    """A 0 that most people have would be drawn as some number of 0 to 999."""
     column = dp.Integer("gain", low=0, high=4999, bin_width=1000, special=(0, 99_999))
     assert column.labels == (
         "0", "1 to 999", "1000 to 1999", "2000 to 2999", "3000 to 3999", "4000 to 4999", "99999",
@@ -160,8 +160,8 @@ def test_spikes_are_suggested_and_marked() -> None:
         assert column.check(frame[name]).clipped == 0
 
 
-def test_d8_adult_keeps_its_zeros_and_its_mean(shared) -> None:
-    """PEOPLE.md, D8: 0.1 % of synthetic people would have no capital gain, instead of 91.7 %."""
+def test_adult_keeps_its_zeros_and_its_mean(shared) -> None:
+    """0.1 % of synthetic people would have no capital gain, instead of 91.7 %."""
     frame = pd.read_csv(shared / "data" / "adult.csv")[["capital-gain", "sex", "income"]]
     schema = dp.suggest_schema(frame)
     loss = dp.PureDP(epsilon=1)

@@ -126,7 +126,7 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
         seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
-        found = _(
+        sentence = _(
             "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at "
             "this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
         ).format(
@@ -137,16 +137,16 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
             megabytes=math.ceil(predicted.memory / 1e6),
         )
     else:
-        found = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
+        sentence = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
             nodes=predicted.nodes
         )
     suggested = suggested_method(predicted, columns)
     if suggested.searches:
-        return found
+        return sentence
     if suggested.needs_hierarchies:
-        return found + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
+        return sentence + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
     return (
-        found
+        sentence
         + " "
         + _(
             "Mondrian is suggested: with more than {columns} columns local recoding is slow and keeps less."

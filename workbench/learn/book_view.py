@@ -31,7 +31,7 @@ def lines() -> pd.DataFrame:
 
 def show() -> None:
     """One measure against epsilon: three tables, two scenarios, one line a method and k."""
-    found = lines()
+    frame = lines()
     measure = st.segmented_control(
         _("Measure"),
         list(MEASURES),
@@ -40,7 +40,7 @@ def show() -> None:
         format_func=MEASURES.__getitem__,
         key="book-measure",
     )
-    widgets.show_pictures(pictures(found[found["measure"] == measure], measure=MEASURES[measure]), key="book")
+    widgets.show_pictures(pictures(frame[frame["measure"] == measure], measure=MEASURES[measure]), key="book")
     st.caption(_(examples.BOOK))
     st.caption(
         _(

@@ -19,6 +19,7 @@ from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
 from workbench.ui.report.downloads import CONTENTS, ROWS
+from workbench.ui.report.explore import EXPLORE, explorable
 from workbench.ui.wording import error_words, printable
 
 DAYS = (7, 30, 90)
@@ -76,6 +77,13 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         format_func=CONTENTS.__getitem__,
         key=f"links-contents-{len(contents)}",
     )
+    if isinstance(chosen, Release) and explorable(chosen):
+        help_text = _(
+            "At an address of its own, which ends with the link: at most 20,000 drawn rows as histograms, "
+            "to be filtered in the browser."
+        )
+        if st.toggle(_("Also an interactive page"), key=f"links-explore-{key}", help=help_text):
+            given.append(EXPLORE)
     try:
         readers = _readers() if sign_in_needed() else ()
         return LinkDraft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)

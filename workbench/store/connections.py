@@ -98,10 +98,10 @@ def make_folder(folder: Path) -> None:
 
 def _inode(file: Path) -> tuple[int, int] | None:
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _make_private(file: Path) -> None:

@@ -135,15 +135,15 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
 
 def known(ledger: Ledger) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
     """All data sets on file with their lines, the one used last first; and what is wrong with others."""
-    found, broken = [], []
+    readable, broken = [], []
     for dataset in ledger.datasets():
         try:
             account, lines = ledger.account(dataset), ledger.lines(dataset)
             if account is not None:
-                found.append((_with(account, lines, ledger), lines))
+                readable.append((_with(account, lines, ledger), lines))
         except DpcoreError as error:
             broken.append(error)
-    return sorted(found, key=lambda each: each[1][-1].at, reverse=True), broken
+    return sorted(readable, key=lambda each: each[1][-1].at, reverse=True), broken
 
 
 def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:

@@ -81,8 +81,8 @@ class SqlLedger:
     def datasets(self) -> list[str]:
         """All data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
-            found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
-        return sorted({*found, *self._store.witness.datasets()})
+            accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+        return sorted({*accounted, *self._store.witness.datasets()})
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
@@ -156,12 +156,12 @@ class SqlLedger:
         self.store_kept()
         known = self._known.get(dataset, ())
         with self._store.reading() as connection:
-            found = all_lines(connection, dataset, since=known[-1].number if known else 0)
-            if known and (not found or found[0] != known[-1]):  # another database was put in its place
-                known, found = (), all_lines(connection, dataset)
-        found = (*known[:-1], *found)
-        self._known[dataset] = found
-        return found
+            chain = all_lines(connection, dataset, since=known[-1].number if known else 0)
+            if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
+                known, chain = (), all_lines(connection, dataset)
+        chain = (*known[:-1], *chain)
+        self._known[dataset] = chain
+        return chain
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self.store_kept()

@@ -48,7 +48,7 @@ class Alike:
 def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
     """Find the table on file that this one is most similar to, or None where there is none."""
     seen = Seen.of(frame, ledger.key)
-    found: list[tuple[int, Likeness, Alike]] = []
+    candidates: list[tuple[int, Likeness, Alike]] = []
     for dataset in ledger.datasets():
         for line in ledger.lines(dataset)[:3]:
             if line.request_id != _LINE:
@@ -56,8 +56,10 @@ def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
             likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
             if likeness is not None:
                 differing = len(frame) if likeness.rows is None else likeness.rows
-                found.append((differing, likeness, _alike(dataset, line.content["name"], line.at, likeness)))
-    return min(found, key=lambda each: each[0])[2] if found else None
+                candidates.append(
+                    (differing, likeness, _alike(dataset, line.content["name"], line.at, likeness))
+                )
+    return min(candidates, key=lambda each: each[0])[2] if candidates else None
 
 
 def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]) -> None:

@@ -111,5 +111,5 @@ def check_roles() -> None:
 
 
 def _texts(section: Any, name: str) -> list[str]:
-    found = section.get(name, []) if isinstance(section, Mapping) else []
-    return [each for each in found if isinstance(each, str)] if isinstance(found, Sequence) else []
+    addresses = section.get(name, []) if isinstance(section, Mapping) else []
+    return [each for each in addresses if isinstance(each, str)] if isinstance(addresses, Sequence) else []

@@ -229,10 +229,10 @@ class Shares:
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
         now = self._store.now().isoformat()
-        share, found, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
+        share, stored, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
         listed = json.loads(readers)
         is_theirs = not listed or ("@" in (address or "") and is_listed(address or "", listed))
-        is_open = hmac.compare_digest(found, wanted) and now < expires and not ended
+        is_open = hmac.compare_digest(stored, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
     def shown(self, share: str) -> SharedPage:

@@ -34,6 +34,7 @@ from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
+from workbench.ui.report.explore import explorable
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
 
 
@@ -226,6 +227,10 @@ def _files(data_set: DataSet, release: Release) -> None:
             "description",
             _("Pictures, tables and what is promised on one page, to be sent or printed."),
         )
+        if explorable(release):
+            label = _("Interactive page (an HTML file: it cannot be revoked)")
+            text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
+            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
 
 
 def earlier(data_set: DataSet) -> None:

@@ -176,10 +176,10 @@ def answer_words(epsilon: float) -> str:
     )
 
 
-def answer_to(found: RowCount) -> list[str]:
+def answer_to(count: RowCount) -> list[str]:
     """Write an answer as sentences, the number first."""
-    rows = _("About {rows} rows.").format(rows=f"{round(found.value):,}")
-    if not found.measured:
+    rows = _("About {rows} rows.").format(rows=f"{round(count.value):,}")
+    if not count.measured:
         return [
             rows,
             _(
@@ -187,7 +187,7 @@ def answer_to(found: RowCount) -> list[str]:
                 "are related otherwise, it is wrong, and no interval says by how much."
             ),
         ]
-    low, high = (f"{round(end):,}" for end in (found.low, found.high))
+    low, high = (f"{round(end):,}" for end in (count.low, count.high))
     return [
         rows,
         _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),

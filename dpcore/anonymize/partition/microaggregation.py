@@ -73,7 +73,7 @@ def mdav(points: FloatArray, k: int) -> IntArray:
         rest.take_around(second)
     if rest.rows >= 2 * k:
         rest.take_around(rest.farthest_from(rest.mean()))
-    rest.clusters[rest.row[: rest.rows]] = rest.found
+    rest.clusters[rest.row[: rest.rows]] = rest.number
     return rest.clusters
 
 
@@ -86,7 +86,7 @@ class _Rest:
         self.rows = points.shape[1]
         self.row = np.arange(self.rows)
         self.clusters = np.empty(self.rows, dtype=np.int64)
-        self.found = 0
+        self.number = 0
         self._sum = points.sum(axis=1)
         self._distance, self._square = np.empty(self.rows), np.empty(self.rows)
 
@@ -102,8 +102,8 @@ class _Rest:
         """Make a cluster of the k rows nearest to the point, and fill their places with the last rows."""
         distance = self._distances(point)
         near = self._nearest(distance)
-        self.clusters[self.row[near]] = self.found
-        self.found += 1
+        self.clusters[self.row[near]] = self.number
+        self.number += 1
         self._sum -= self.points[:, near].sum(axis=1)
         self.rows -= self.k
         holes = near[near < self.rows]

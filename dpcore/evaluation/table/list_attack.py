@@ -59,13 +59,13 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
         block = slice(first, first + _AT_ONCE)
         agree = np.logical_and.reduce([fit[own[block]] for fit, own in zip(fits, leaves, strict=True)])
         met[block] = agree @ sizes
-    found = met[met > 0]
+    matches = met[met > 0]
     return Linkage(
         people=len(people),
-        matched=len(found),
-        unique=int((found == 1).sum()),
-        smallest=int(found.min()) if len(found) else 0,
-        expected=float((1 / found).sum()),
+        matched=len(matches),
+        unique=int((matches == 1).sum()),
+        smallest=int(matches.min()) if len(matches) else 0,
+        expected=float((1 / matches).sum()),
     )
 
 

@@ -134,11 +134,11 @@ class Knowledge:
         before = [np.zeros(len(self.frame), dtype=np.int64)]
         for name in self.known[:-1]:
             before.append(class_index([before[-1], self.codes[name]]))
-        after, found = before[0], {}
+        after, shares = before[0], {}
         for place in reversed(range(len(self.known) if len(self.known) > 1 else 0)):
-            found[self.known[place]] = self.uniques(class_index([before[place], after]))
+            shares[self.known[place]] = self.uniques(class_index([before[place], after]))
             after = class_index([self.codes[self.known[place]], after])
-        return found
+        return shares
 
     def reveals(self, classes: IntArray) -> bool:
         """Tell whether all people of some class share one value of a sensitive column."""

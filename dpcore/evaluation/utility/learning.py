@@ -109,7 +109,7 @@ def learn(
     if not columns:
         raise ParameterError("there is no column to learn from", remedy="release more columns")
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
-    found: dict[tuple[str, str, int, str], list[float]] = {}
+    values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(_SEED + number)
         parts = {
@@ -120,7 +120,7 @@ def learn(
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
             for key, value in _scores(task, parts, groups, rng):
-                found.setdefault((task, *key), []).append(value)
+                values_of.setdefault((task, *key), []).append(value)
     return tuple(
         Score(
             task=task,
@@ -131,7 +131,7 @@ def learn(
             spread=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
             runs=len(values),
         )
-        for (task, measure, scenario, of), values in found.items()
+        for (task, measure, scenario, of), values in values_of.items()
     )
 
 

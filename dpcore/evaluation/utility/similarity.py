@@ -183,7 +183,7 @@ class Similarity(RowsEvaluation[SimilarityReport]):
 def _columns(
     original: pd.DataFrame, release: pd.DataFrame, schema: Schema, cells: Cells
 ) -> tuple[ColumnSimilarity, ...]:
-    found = []
+    columns = []
     for place, name in enumerate(cells.names):
         column = schema.column(name)
         counts = {
@@ -198,7 +198,7 @@ def _columns(
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
             numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
         few = (counts["original"] > 0) & (counts["original"] / len(original) < RARE)
-        found.append(
+        columns.append(
             ColumnSimilarity(
                 column=name,
                 distance=total_variation(counts["original"], counts["release"]),
@@ -208,7 +208,7 @@ def _columns(
                 **numbers,  # type: ignore[arg-type]
             )
         )
-    return tuple(sorted(found, key=lambda each: each.distance, reverse=True))
+    return tuple(sorted(columns, key=lambda each: each.distance, reverse=True))
 
 
 def _number_figures(
@@ -334,8 +334,8 @@ def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return (codes >= int(places[0])) & (codes <= int(places[-1]))
-    found: npt.NDArray[np.bool_] = values[codes]
-    return found
+    fits: npt.NDArray[np.bool_] = values[codes]
+    return fits
 
 
 def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

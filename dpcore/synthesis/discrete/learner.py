@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -108,7 +108,7 @@ class Learner:
         )
         errors, asked = self._ask(estimates, loss)
         spend = loss.share(1 - asked)
-        parts, self._nodes = choose(
+        parts, share, self._nodes = choose(
             self._domain,
             errors,
             {clique: self._weights.get(clique, UNWANTED) for clique in errors},
@@ -116,14 +116,14 @@ class Learner:
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
-            otherwise=self._gain_of_columns(errors, spend),
+            otherwise=lambda rest, measured: self._gain_of_columns(set(errors) - set(measured), rest),
         )
-        if parts and last:
+        if last and share:
             spend = self._keep(errors, parts, spend)
-        if parts:
-            self._take(measure_cliques(self._view, parts, spend))
-        else:
-            self.measure_columns(spend)
+        if share < 1:
+            self.measure_columns(spend.share(1 - share))
+        if share:
+            self._take(measure_cliques(self._view, parts, spend.share(share)))
         self._narrow(errors, loss)
 
     def measure_beyond(self) -> CoarsePairs | None:
@@ -213,8 +213,8 @@ class Learner:
             for clique, table in estimates.items()
         }
 
-    def _gain_of_columns(self, errors: Mapping[Clique, float], loss: Loss) -> float:
-        """Return the gain for pairs if `loss` went to columns, whose errors add as squares.
+    def _gain_of_columns(self, pairs: Collection[Clique], loss: Loss) -> float:
+        """Return the gain for these pairs if `loss` went to columns, whose errors add as squares.
 
         0 under pure epsilon, where it was not tried.
         """
@@ -224,7 +224,7 @@ class Learner:
         return sum(
             self._weights.get(pair, UNWANTED)
             * (math.hypot(*(before[name] for name in pair)) - math.hypot(*(after[name] for name in pair)))
-            for pair in errors
+            for pair in pairs
             if len(pair) == 2
         )
 

@@ -20,7 +20,8 @@ import heapq
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
@@ -32,6 +33,8 @@ LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
 """Cliques enter the tree in the order of error / cells^power; the best of these is taken."""
+SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 16))
+"""Parts of a loss that pairs may get, where the columns have the rest."""
 FEW = 500
 """Up to this number all cliques are tried in the tree, and all measured again; of more, the worst ones."""
 TRIED = 6  # cliques per column that are tried in the tree, at most, where they are more
@@ -133,8 +136,8 @@ def choose(
     rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
-    otherwise: float = 0.0,
-) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
+    otherwise: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
+) -> tuple[dict[Clique, float], Fraction, tuple[Clique, ...]]:
     """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
 
     All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
@@ -148,13 +151,13 @@ def choose(
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
         nodes: of the tree of what was measured before.
-        otherwise: what the loss gains if none of them is measured.
-    Returns: clique -> part, adding up to 1, empty when nothing gains more than `otherwise`; and the nodes of
-        a junction tree that holds these cliques and the nodes given.
+        otherwise: what a loss gains that goes elsewhere, while these cliques are measured.
+    Returns: clique -> part, adding up to 1; the part of the loss for all of them, the rest of it gains more
+        elsewhere; and the nodes of a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
     tree = BoundedTree(domain, limit, nodes)
-    most = otherwise
+    share, most = Fraction(0), otherwise(loss, ())
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
     for power in SIZE_POWERS:
@@ -165,18 +168,19 @@ def choose(
         larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
         order = order[: max(FEW, TRIED * len(domain.names))]
-        gain, parts = affordable_parts(
-            domain, [clique for clique in order if larger.add(clique)], errors, weights, loss, rows
-        )
-        if gain > most:
-            larger.keep([*nodes, *parts])
-            most, best, tree = gain, parts, larger
+        fitting = [clique for clique in order if larger.add(clique)]
+        for part in SHARES:
+            gain, parts = affordable_parts(domain, fitting, errors, weights, loss.share(part), rows)
+            gain += otherwise(loss.share(1 - part), parts) if part < 1 else 0.0
+            if parts and gain > most:
+                most, best, tree, share = gain, parts, larger, part
     if not best:
-        return best, tuple(nodes)
+        return best, share, tuple(nodes)
+    tree.keep([*nodes, *best])
     if isinstance(loss, PureDP):
         best = join(domain, best, weights, tree, _power(loss))
         tree.keep([*nodes, *best])
-    return best, tree.cliques
+    return best, share, tree.cliques
 
 
 def join(
@@ -192,9 +196,9 @@ def join(
     tables: dict[int, float] = {}  # columns -> weighted sum of what it answers for
     waiting: list[tuple[float, int, int, int]] = []
 
-    def cost(table: int, held: float) -> float:
+    def cost(table: int, weighted: float) -> float:
         cells = math.prod(size for i, size in enumerate(domain.sizes) if table >> i & 1)
-        return float((math.sqrt(cells) * held) ** (1 / power))
+        return float((math.sqrt(cells) * weighted) ** (1 / power))
 
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]
@@ -203,8 +207,8 @@ def join(
         parts = inside(union)
         return sum(cost(part, tables[part]) for part in parts) - cost(union, sum(tables[p] for p in parts))
 
-    def put(new: int, held: float) -> None:
-        tables[new] = held
+    def put(new: int, weighted: float) -> None:
+        tables[new] = weighted
         for other in tables:
             if other & new and other != new and (gain := saved(other | new)) > 0:
                 heapq.heappush(waiting, (-gain, other | new, other, new))
@@ -216,7 +220,7 @@ def join(
         if not (i in tables and j in tables and saved(union) > 0 and tree.add(clique_of(domain, union))):
             continue
         put(union, sum(tables.pop(table) for table in inside(union)))
-    costs = {clique_of(domain, table): cost(table, held) for table, held in tables.items()}
+    costs = {clique_of(domain, table): cost(table, weighted) for table, weighted in tables.items()}
     return {clique: each / sum(costs.values()) for clique, each in costs.items()}
 
 

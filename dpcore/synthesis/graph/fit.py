@@ -193,10 +193,10 @@ def _clusters(
         assert i is not None
         inside[i].append(marginal)
     clusters: list[list[_Cluster]] = []
-    for node, held in zip(tree.nodes, inside, strict=True):
-        groups = _groups(tree.domain, node, [marginal.clique for marginal in held])
+    for node, marginals in zip(tree.nodes, inside, strict=True):
+        groups = _groups(tree.domain, node, [marginal.clique for marginal in marginals])
         own = [_Cluster(tree.domain, node, columns) for columns in groups]
-        for marginal in held:
+        for marginal in marginals:
             cluster = next(each for each in own if set(marginal.clique) <= set(each.columns))
             clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
             if theta is not None:

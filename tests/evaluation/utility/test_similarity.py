@@ -51,7 +51,7 @@ def test_independent_columns_score_what_is_said() -> None:
 
 
 def test_single_columns_have_no_such_competitor() -> None:
-    """Independent columns have every single column right: as a rival there they would always win (D13)."""
+    """Independent columns have every single column right: as a rival there they would always win."""
     found = similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
     for key in ("column", "wasserstein", "quantiles"):
         single = next(each for each in found.scores if each.measure.key == key)
@@ -73,7 +73,7 @@ def test_pairs_and_triples_are_those_of_the_marginal_error() -> None:
 
 
 def test_columns_by_hand() -> None:
-    """Mean, median, share of zeros and missing would be of another table (D8, D13)."""
+    """Mean, median, share of zeros and missing would be of another table."""
     release = people(500, 2).assign(children=3)
     found = {each.column: each for each in similarity(ORIGINAL, release, SCHEMA).columns}
     assert list(found) == sorted(found, key=lambda name: -found[name].distance)
@@ -111,7 +111,7 @@ def test_association_and_correlation_by_scipy() -> None:
 
 
 def test_impossible_pairs_are_named() -> None:
-    """592 female husbands would go unmentioned (D8)."""
+    """592 female husbands would go unmentioned."""
     release = people(1_000, 2)
     release.loc[:99, ["married", "children"]] = ["no", 4]
     found = similarity(ORIGINAL, release, SCHEMA)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,12 +125,37 @@ def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> N
     domain = Domain(names=("a", "b", "c"), sizes=(8, 8, 8))
     loss, pair = dp.ZCDP(rho=1), ("a", "b")
     gain = 1000.0 - LEFT_NOISE * expected_error(64, loss, 1)
-    for otherwise, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
-        found, nodes = choose(
-            domain, {pair: 1000.0}, {pair: 1.0}, loss=loss, rows=1, limit=10**6, otherwise=otherwise
+    for elsewhere, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
+        found, share, nodes = choose(
+            domain,
+            {pair: 1000.0},
+            {pair: 1.0},
+            loss=loss,
+            rows=1,
+            limit=10**6,
+            otherwise=lambda rest, _, elsewhere=elsewhere: elsewhere * (rest == loss),
         )
-        assert found == parts
+        assert (found, share) == (parts, len(parts))
         assert any(set(pair) <= set(node) for node in nodes) == bool(parts)
+
+
+def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None:
+    """Where columns are many, all of the loss would go to them, and every relation would be lost."""
+    domain = Domain(names=("a", "b", "c", "d"), sizes=(4, 2, 50, 50))
+    loss, small, large = dp.ZCDP(rho=1), ("a", "b"), ("c", "d")
+    errors = {small: 200.0, large: 900.0}
+
+    def elsewhere(rest: Any, measured: Any) -> float:
+        assert small not in measured or rest.amount < loss.amount
+        return 5000.0 * math.sqrt(rest.amount)
+
+    found, share, nodes = choose(
+        domain, errors, dict.fromkeys(errors, 1.0), loss=loss, rows=1, limit=10**6, otherwise=elsewhere
+    )
+    assert found == {small: 1.0}
+    assert 0 < share <= 0.25
+    assert any(set(small) <= set(node) for node in nodes)
+    assert not any(set(large) <= set(node) for node in nodes)
 
 
 @pytest.mark.parametrize("loss", [dp.ZCDP(rho=0.5), dp.PureDP(epsilon=1)])

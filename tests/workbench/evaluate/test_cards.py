@@ -14,7 +14,7 @@ ORIGINAL = people(2_000, 1)
 
 
 def test_a_wrong_column_is_the_first_card_and_says_so() -> None:
-    """Six dots would have to be read to learn which column must not be used (D13)."""
+    """Six dots would have to be read to learn which column must not be used."""
     release = people(2_000, 2)
     release.loc[:999, "age"] = 20
     found = cards.of_columns(similarity(ORIGINAL, release, SCHEMA))

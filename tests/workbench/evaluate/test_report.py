@@ -35,7 +35,7 @@ def test_another_sample_is_good() -> None:
 
 
 def test_independent_columns_are_poor() -> None:
-    """A release that lost every relation would pass, because each column is right (D13)."""
+    """A release that lost every relation would pass, because each column is right."""
     found = judged(independent(ORIGINAL, 2_000, 2))
     assert found.level == "poor"
     assert (
@@ -55,7 +55,7 @@ def test_a_wrong_column_is_named() -> None:
 
 
 def test_a_lost_spike_at_zero_is_named() -> None:
-    """A mean that doubled because zeros were spread out would be praised (D8)."""
+    """A mean that doubled because zeros were spread out would be praised."""
     release = people(2_000, 2)
     release["children"] = release["children"].clip(lower=1)
     report = similarity(ORIGINAL, release, SCHEMA)

@@ -69,3 +69,14 @@ def test_texts_of_criteria_are_found() -> None:
     messages = {each[1] for each in extract_from_file("workbench.locale.messages:extract_words", path)}
     assert "Trusted recipients, the rule of three: at most 1/3" in messages
     assert not {"1/3", "highest"} & messages
+
+
+def test_messages_of_templates_are_found() -> None:
+    """Pages behind links would stay English in every language."""
+    templates = {
+        "share/static/answer.html": "Send this",
+        "workbench/ui/report/page.html": "How to read it",
+        "workbench/ui/report/explore.html": "too few to tell",
+    }
+    for name, message in templates.items():
+        assert message in {each[1] for each in extract_from_file("jinja2", ROOT / name)}

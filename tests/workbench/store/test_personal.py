@@ -216,7 +216,7 @@ def test_a_role_taken_away_ends_an_open_page(server: Server) -> None:
 
 
 def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
-    """One visitor's spend would empty the samples for everybody, for ever (D18)."""
+    """One visitor's spend would empty the samples for everybody, for ever."""
     one, other = (server.of(ALONE, visitor=f"visitor {name}") for name in "12")
     sample = _open(one.for_samples())
     sample.run(dp.Histogram("hiv"), BUDGET)

@@ -22,22 +22,22 @@ class Focus:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        held: list[Message] = []
+        pending: list[Message] = []
         parts: list[bytes] = []
 
         async def send_with_script(message: Message) -> None:
             if message["type"] == "http.response.start" and _is_plain_page(message):
-                held.append(message)
-            elif held:
+                pending.append(message)
+            elif pending:
                 parts.append(message.get("body", b""))
                 if not message.get("more_body"):
                     page = b"".join(parts)
                     if _ROOT in page:
                         page = page.replace(b"</head>", b"<script>" + SCRIPT + b"</script></head>", 1)
-                        sent = MutableHeaders(scope=held[0])
+                        sent = MutableHeaders(scope=pending[0])
                         sent["Content-Length"] = str(len(page))
                         del sent["ETag"], sent["Last-Modified"]  # of the page without it
-                    await send(held[0])
+                    await send(pending[0])
                     await send({"type": "http.response.body", "body": page})
             else:
                 await send(message)

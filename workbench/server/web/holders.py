@@ -56,14 +56,14 @@ def check_room(size: int) -> None:
 
     Raises: LimitError.
     """
-    settings, held = read_settings(), sizes()
-    if len(held) >= settings.tables:
+    settings, open_sizes = read_settings(), sizes()
+    if len(open_sizes) >= settings.tables:
         raise LimitError(
             "this server holds as many open tables as it may ({tables})",
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,
         )
-    if sum(held) + size > settings.table_bytes:
+    if sum(open_sizes) + size > settings.table_bytes:
         raise LimitError(
             "this server has no room for one more table: open tables may take {limit} MB together",
             remedy="close tabs that you no longer need, or try again in a while",

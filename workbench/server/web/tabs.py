@@ -23,17 +23,17 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
     """Return whether a live session belongs to this browser."""
     if not visitor or not runtime.exists():
         return False
-    found = runtime.get_instance()._session_mgr.get_session_info(session_id)
-    return found is not None and found.session._user_info.get("visitor") == visitor
+    info = runtime.get_instance()._session_mgr.get_session_info(session_id)
+    return info is not None and info.session._user_info.get("visitor") == visitor
 
 
 def sign_out(visitor: str) -> None:
     """Sign out in every tab of this browser."""
     if not visitor or not runtime.exists():
         return
-    for found in runtime.get_instance()._session_mgr.list_sessions():
-        if found.session._user_info.get("visitor") == visitor:
-            found.session.clear_user_info()
+    for info in runtime.get_instance()._session_mgr.list_sessions():
+        if info.session._user_info.get("visitor") == visitor:
+            info.session.clear_user_info()
 
 
 def is_gone(session_id: str) -> bool:
@@ -134,13 +134,13 @@ def overwrite_freed_memory() -> None:
 def start_anew(session_id: str, key: str, value: Any) -> None:
     """Take away what an idle tab holds, but for one value in its state, as if its browser had just come."""
     running = runtime.get_instance()
-    found = running._session_mgr.get_session_info(session_id)
-    if found is not None and found.session._scriptrunner is None:
+    info = running._session_mgr.get_session_info(session_id)
+    if info is not None and info.session._scriptrunner is None:
         running.media_file_mgr.clear_session_refs(session_id)
         running.media_file_mgr.remove_orphaned_files()
         running.dataframe_source_mgr.clear_all_for_session(session_id)
-        _empty(found.session)
-        found.session._session_state._new_session_state[key] = value
+        _empty(info.session)
+        info.session._session_state._new_session_state[key] = value
 
 
 _SHORT, _LONG = 40_000, 4_000

@@ -54,5 +54,5 @@ def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
     origin = get_origin_from_redirect_uri()
     if origin is None:  # nobody signs in
         return {}
-    found = streamlit_cookies._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
-    return streamlit_cookies._parse_decoded_user_cookie(found, origin) if found else {}
+    claims = streamlit_cookies._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+    return streamlit_cookies._parse_decoded_user_cookie(claims, origin) if claims else {}

@@ -101,14 +101,14 @@ def read_within(
     """
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
-    def told(stage: str, width: float) -> Callable[[float], None]:
+    def share_of(stage: str, width: float) -> Callable[[float], None]:
         return lambda share: on_progress(stage, starts[stage] + width * share)
 
     on_progress(LINES, 0.0)
-    table = read_table(data, name, on_share=told(COLUMNS, 0.3), **options)
+    table = read_table(data, name, on_share=share_of(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
-    schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))
+    schema = suggest_schema(table.frame, on_share=share_of(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
     return table, schema, Curator.dataset_of(table.frame, holder)

@@ -17,9 +17,12 @@ from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
 HERE = Path(__file__).parent
-STYLE = (HERE / "page.css").read_text(encoding="utf-8")
-STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
-"""By which a content policy knows the style of the page."""
+STYLE, SCRIPT = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js"))
+STYLE_DIGEST, SCRIPT_DIGEST = (
+    f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    for text in (STYLE, SCRIPT)
+)
+"""By which a content policy knows the style and the script of a page."""
 _QUESTIONS = "\x00"
 LABELS = Words("report.labels")
 """The files that a page may offer."""
@@ -79,6 +82,7 @@ class Document:
         promise: the guarantee, and what it does not cover.
         reading: how to read it.
         asks: whether questions can be asked at its end.
+        notice: the first line, of a file that is no longer in anybody's hands.
     """
 
     title: str
@@ -92,6 +96,7 @@ class Document:
     reading: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
     asks: bool = False
+    notice: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,23 +119,18 @@ def linked(names: Collection[str]) -> tuple[Download, ...]:
     return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
 
 
-def page(document: Document) -> Page:
-    """Put a document on its page."""
+def page(document: Document, explore: str = "") -> Page:
+    """Put a document on its page. Args: explore: HTML from `explore.section`, with its script."""
     text = fragment(
         "page.html",
         document=document,
         badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
         style=STYLE,
         style_digest=STYLE_DIGEST,
+        script_digest=SCRIPT_DIGEST,
+        script=SCRIPT,
+        explore=explore,
         language=code(),
-        words={
-            "pictures": _("What came out"),
-            "table": _("The same as a table"),
-            "promise": _("What is promised, and what not"),
-            "reading": _("How to read it"),
-            "downloads": _("Download"),
-            "ask": _("Ask a question"),
-        },
         questions=_QUESTIONS,
     )
     before, _mark, after = text.partition(_QUESTIONS)
@@ -139,7 +139,7 @@ def page(document: Document) -> Page:
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
     """Fill in a template of a folder, and escape all fields."""
-    text: str = _templates(folder).get_template(name).render(**fields)
+    text: str = _templates(folder).get_template(name).render(_=_, **fields)
     return text
 
 

@@ -13,6 +13,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench.ui.language import Words
 from workbench.ui.report.document import LABELS, Download
+from workbench.ui.report.explore import EXPLORE, PAGE, explorable
 from workbench.ui.wording import counted_words
 
 COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
@@ -21,7 +22,7 @@ CONTENTS = Words("report.contents")
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_NEEDS = {"counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
+_NEEDS = {PAGE: EXPLORE, "counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
@@ -36,6 +37,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
+        PAGE: explorable(release),
         "counts.csv": 0 < cells <= MAX_COUNTS,
         "rows.csv": bool(release.model_columns),
         "rows.parquet": bool(release.model_columns),

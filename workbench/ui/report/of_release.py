@@ -17,7 +17,7 @@ from dpcore.schema import Clique, IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import Words, _, said
-from workbench.ui.report import downloads
+from workbench.ui.report import asking, downloads, explore
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import grid, lying_bars, upright_bars
 from workbench.ui.wording import (
@@ -61,6 +61,21 @@ def file(release: Release) -> bytes:
     """Return the page of a release as one file that needs no server."""
     complete = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
     return page(complete).html().encode()
+
+
+def content(release: Release, shown: Document, name: str) -> bytes:
+    """Return the bytes of a file of a release, or its interactive page. Args: shown: the document on it."""
+    if name != explore.PAGE:
+        return downloads.content(release, name)
+    questions = asking.section(release, "") if shown.asks else ""
+    return page(shown, explore.section(release)).html(questions).encode()
+
+
+def interactive_file(release: Release) -> bytes:
+    """Return the interactive page of a release that is `explorable`, as one file that needs no server."""
+    notice = _("This is a file: it cannot be revoked. Whoever has it may keep it and pass it on.")
+    complete = dataclasses.replace(document(release), asks=False, downloads=(), notice=notice)
+    return content(release, complete, explore.PAGE)
 
 
 def _about(release: Release) -> tuple[str, ...]:

@@ -208,8 +208,9 @@ class Visitor:
         return "\n".join(map(str, self.received))
 
     def upload(self, content: bytes, name: str = "people.csv", *, settle: bool = True) -> int:
-        """Send a file to the first uploader of the last run, and tell the page; the status of the upload."""
-        widget = self.elements("file_uploader")[0].id
+        """Send a table to share, and tell the page; the status of the upload."""
+        uploaders = {each.label: each.id for each in self.elements("file_uploader")}
+        widget = uploaders["A table to share"]
         message = BackMsg()
         message.file_urls_request.request_id = "r"
         message.file_urls_request.session_id = self.session
