@@ -8,7 +8,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
 from workbench import session
-from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
+from workbench.audit.findings import SAYS, SHOWN_SETS, attackers, identifiers, linkage_words, secrets
 from workbench.ui import criteria
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
@@ -65,9 +65,6 @@ def to_html(
             (_("What attackers can expect"), pd.DataFrame(), expected),
             (_("What groups give away"), secrets(report), []),
         ],
-        terms=_(
-            "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "
-            "apart. Who has rows in several groups counts in each of them."
-        ),
+        terms=SAYS["terms"],
         signatures=None,
     )

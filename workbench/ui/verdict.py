@@ -10,6 +10,7 @@ from workbench.ui.language import Words, _
 from workbench.ui.wording import join, people_words, percent
 
 ANSWERS = Words("ui.answers")
+SAYS = Words("ui.verdict")
 
 
 def verdict(report: AuditReport, columns: list[str]) -> list[str]:
@@ -25,10 +26,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
         sentences.append(" ".join(named(given.naming, given.texts)))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
-        unique = _(
-            "{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by "
-            "{columns}."
-        )
+        unique = SAYS["one more"]
     elif given.uniques:
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
@@ -44,11 +42,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     else:
         sentences.append(unique[:1].upper() + unique[1:])
     if given.answer == "hardly" and risk.above:
-        sentences.append(
-            _("In a group of fewer than {size}: {share} of the people.").format(
-                share=percent(risk.above), size=round(1 / risk.threshold)
-            )
-        )
+        sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
     if given.reveals:
         sentences.append(_("Some groups give away what should stay unknown."))
     return sentences
@@ -70,10 +64,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 def ways_words() -> str:
     """Say among which changes the one that helps most was looked for."""
-    return _(
-        "Of all ways to leave out, or to make coarser, one column or two: the least loss of detail after "
-        "which the answer is better; where none is, the fewest people who are unique."
-    )
+    return SAYS["ways"]
 
 
 def ways_out(report: AuditReport) -> list[str]:
@@ -90,14 +81,12 @@ def ways_out(report: AuditReport) -> list[str]:
 def _way(way: Way, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
-    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
-        answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques)
-    )
+    return SAYS.say("way", answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques))
 
 
 def _step(step: Coarsening) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
-    return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
-        column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
+    return SAYS.say(
+        "coarser", column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
     )
