@@ -22,16 +22,7 @@ from dpcore.errors import (
 )
 from dpcore.evaluation.utility.range_queries import range_query
 from dpcore.release import Guarantee, InternalReport, Release
-from dpcore.schema import (
-    Boolean,
-    Categorical,
-    Date,
-    Integer,
-    PrivacyUnit,
-    Real,
-    Schema,
-    suggest_schema,
-)
+from dpcore.schema import Boolean, Categorical, Date, Integer, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.synthesis import (
     Adaptive,
     Categories,

@@ -18,14 +18,7 @@ from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, m
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest as suggest_hierarchy
 from dpcore.anonymize.methods import FullDomain, LocalRecoding, Microaggregation, Mondrian
-from dpcore.anonymize.models import (
-    DeltaPresence,
-    DistinctL,
-    EntropyL,
-    KAnonymity,
-    KMap,
-    RecursiveCL,
-)
+from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality
 

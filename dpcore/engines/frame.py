@@ -9,13 +9,7 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import (
-    fingerprint,
-    kept_rows,
-    person_digests,
-    row_digests,
-    rows_per_person,
-)
+from dpcore.tables.digests import fingerprint, kept_rows, person_digests, row_digests, rows_per_person
 from dpcore.tables.rows import Microdata
 
 

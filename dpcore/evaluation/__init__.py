@@ -5,13 +5,7 @@ from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from dpcore.evaluation.table.outliers import ThinRows, ThinRowsOf
-from dpcore.evaluation.table.proposals import (
-    FrontierOf,
-    HierarchiesOf,
-    RolesOf,
-    SizeOf,
-    default_plan,
-)
+from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople
@@ -21,10 +15,7 @@ from dpcore.evaluation.utility.learning import Efficacy
 from dpcore.evaluation.utility.marginal_error import MarginalError, marginal_error
 from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.evaluation.utility.propensity import Propensity
-from dpcore.evaluation.utility.range_errors import (
-    RangeErrors,
-    RangeErrorsOf,
-)
+from dpcore.evaluation.utility.range_errors import RangeErrors, RangeErrorsOf
 from dpcore.evaluation.utility.range_queries import percent_error, range_query
 from dpcore.evaluation.utility.similarity import Similarity, SimilarityReport
 

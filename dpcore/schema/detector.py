@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 LOOKED_AT = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
@@ -28,7 +27,9 @@ LONGEST_NAME = 200
 PLACES = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
-_PLAIN, _NAMED, _CHECKED = "", ", and its name fits", ", with valid check digits"
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_CHINESE = re.compile(r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII)
+_CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ def _fits(kind: IdentifierKind, words: str) -> bool:
     return not kind.words or re.search(rf"\b({kind.words})\b", words) is not None
 
 
-def _has_check_digit(*modules: str) -> Callable[[str], object]:
+def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
     """Return a check that accepts what one of these modules of python-stdnum does."""
 
     def valid(text: str) -> bool:
@@ -89,6 +90,25 @@ def _has_check_digit(*modules: str) -> Callable[[str], object]:
         return text.isascii() and any(module.is_valid(text) for module in checks)
 
     return valid
+
+
+def _is_chinese_id(text: str) -> bool:
+    """Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2.
+
+    Regions that were renamed still begin the numbers of their people, so no list of regions is used.
+    """
+    from stdnum.iso7064 import mod_11_2
+
+    number = re.sub(r"[ -]", "", text).upper()
+    return bool(_CHINESE.fullmatch(number)) and bool(mod_11_2.is_valid(number))
+
+
+def _is_payment_card(text: str) -> bool:
+    """13 to 19 digits of a card network, with a Luhn digit (ISO/IEC 7812)."""
+    from stdnum import luhn
+
+    number = re.sub(r"[ -]", "", text)
+    return bool(_CARD.fullmatch(number)) and bool(luhn.is_valid(number))
 
 
 @dataclass(frozen=True)
@@ -102,26 +122,28 @@ class IdentifierKind:
     other_words: str  # names with one of these are about something else
 
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
+    parts = [re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], each) for each in patterns]
+    return re.compile("|".join(parts), re.IGNORECASE).fullmatch
 
 
-def _kind(fields: dict[str, Any]) -> IdentifierKind:
-    """Make a kind of its entry in the data file."""
-    checks, words = fields.get("check", []), fields.get("words", "")
-    shapes = re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], "|".join(fields.get("shapes", [])))
-    shape, check = re.compile(shapes, re.IGNORECASE).fullmatch, _has_check_digit(*checks)
-
-    def both(text: str) -> object:
-        number = re.sub(r"[ -]", "", text).upper()
-        return shape(number) and check(number)
-
-    return IdentifierKind(
-        name=fields["name"],
-        valid=both if checks and shapes else check if checks else shape,
-        evidence=_CHECKED if checks else _NAMED if words else _PLAIN,
-        words=words,
-        other_words=_DATA["about_others"] if fields.get("mistakable") else "",
-    )
+_RULES = {"Chinese resident id": _is_chinese_id, "payment card number": _is_payment_card}
 
 
-_KINDS = tuple(map(_kind, _DATA["kind"]))
+def _kind(
+    name: str,
+    *,
+    shapes: Sequence[str] = (),
+    check_digits: Sequence[str] = (),
+    words: str = "",
+    is_mistakable: bool = False,
+) -> IdentifierKind:
+    """Return a kind of `detector.toml`."""
+    if shapes:
+        valid, evidence = _shape(shapes), ", and its name fits" if words else ""
+    else:
+        valid, evidence = _RULES.get(name) or _has_check_digit(check_digits), ", with valid check digits"
+    return IdentifierKind(name, valid, evidence, words, _DATA["mistakable"] if is_mistakable else "")
+
+
+_KINDS = [_kind(**each) for each in _DATA["kinds"]]

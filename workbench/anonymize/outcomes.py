@@ -26,15 +26,7 @@ from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
-from workbench.anonymize.plans import (
-    DRAWN_LIMITS,
-    KS,
-    METHOD_NAMES,
-    size,
-    suggested_method,
-    too_long,
-    whom,
-)
+from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
 from workbench.anonymize.state import AnonymizeState
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.ui import progress_view, widgets

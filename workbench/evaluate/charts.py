@@ -7,17 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import (
-    ORIGINAL,
-    PRIVATE,
-    SYNTHETIC,
-    WARNING,
-    Chart,
-    drawing,
-    headed,
-    tips,
-    tips_of,
-)
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
 from workbench.ui.language import _
 from workbench.ui.method_charts import COLORS
 from workbench.ui.wording import percent

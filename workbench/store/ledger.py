@@ -11,15 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.chain import (
-    TAIL,
-    check_chain,
-    check_head,
-    check_tail,
-    digest_of,
-    head_of,
-    walk,
-)
+from dpcore.accounting.chain import TAIL, check_chain, check_head, check_tail, digest_of, head_of, walk
 from dpcore.accounting.ledger import (
     NOTHING,
     Account,

@@ -11,14 +11,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import (
-    Figures,
-    GaussianModel,
-    Recipe,
-    SyntheticModel,
-    askable,
-    load_recipe,
-)
+from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable, load_recipe
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.server.workers import drawing

@@ -36,14 +36,7 @@ from workbench.ui import (
 from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import (
-    budget_line,
-    declared_words,
-    loss_words,
-    plain,
-    rho_words,
-    unit_words,
-)
+from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
