@@ -22,6 +22,7 @@ data_set = widgets.need_data_set(
 
 def plan(curator: Curator) -> None:
     card = form.choose_card()
+    offer = st.container()  # on the first screen of a telephone, too
     left, right = st.columns([2, 3], gap="large")
     with left:
         recipe = card.choose(curator, list(curator.schema.domain.names), data_set.id)
@@ -38,7 +39,7 @@ def plan(curator: Curator) -> None:
         else:
             with widgets.errors_shown():
                 loss = epsilon_view.loss(curator, epsilon)
-                preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key))
+                preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key), offer)
 
 
 if tab.running is not None and tab.shown is None:

@@ -233,11 +233,9 @@ class Person:
     def choose_rows(self) -> Person:
         """Choose how many rows of a person count, where it is asked and not said yet."""
         self.rest()
-        cap = self.page.get_by_role("combobox", name="Rows of one person")
-        if cap.count() and not cap.input_value():
-            cap.click()
-            cap.press_sequentially("1")  # what is typed opens the list
-            self.page.get_by_role("option", name="1", exact=True).click()
+        cap = self.page.get_by_role("radiogroup", name="Rows of one person")
+        if cap.count() and not cap.get_by_role("radio", checked=True).count():
+            cap.get_by_role("radio", name="1", exact=True).click()
             self.rest()
         return self
 

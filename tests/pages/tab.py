@@ -53,7 +53,8 @@ class Tab:
         """Open the table that was read, with all facts known from outside."""
         if self.session.draft is None:  # recognized: opened as it was declared before
             return self
-        cap = [each for each in self.at.selectbox if each.label.startswith("Rows of one person")]
+        groups = self.at.get("button_group")
+        cap = [each for each in groups if each.label.startswith("Rows of one person")]
         if cap and cap[0].value is None:
             cap[0].set_value(1).run()
         return self.know_all().press("Open the data set")

@@ -40,7 +40,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
         if app.session.draft is None:
             assert app.errors, f"{name}: neither read nor refused"
             continue
-        for each in app.at.selectbox:
+        for each in app.at.get("button_group"):
             if each.label.startswith("Rows of one person") and each.value is None:
                 each.set_value(1)
         app.know_all()

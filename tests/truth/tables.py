@@ -218,7 +218,7 @@ def opened(odd: Odd) -> MarkedTab:
     tab = MarkedTab()
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
-    for box in tab.at.selectbox:
+    for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
     if len(odd.frame.columns) > 5:  # zCDP is proposed: figures of all tables are told in pure epsilon

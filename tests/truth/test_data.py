@@ -18,8 +18,7 @@ from workbench.upload import facts as upload_facts
 
 CAPS = (1, 2, 3, 5, 10, 20)
 MISSING_WORDS = {"", "k.A.", "unbekannt"}
-GRID = "2 · What is publicly known?"
-WHO = "1 · Who is protected?"
+GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
 
 
@@ -48,7 +47,7 @@ def drafted(name: str) -> Drafted:
     tab = MarkedTab()
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
-    for box in tab.at.selectbox:
+    for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
     return Drafted(odd, tab)
@@ -115,7 +114,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
     return {
         "{rows:,} rows and {columns} columns were read.|rows": lambda of: len(of.odd.frame),
         "{rows:,} rows and {columns} columns were read.|columns": lambda of: of.odd.frame.shape[1],
-        **{f"{of.odd.name}.csv > {name}": head(name) for name in of.odd.frame},
+        **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
         f"{WHO} > rows a person": lambda of: CAPS,
@@ -125,10 +124,22 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         "{column}: {cells} cells are not {what}. They count as missing, unless you look at them.|cells": (
             lambda of: strays(of, "admitted")[1]
         ),
-        f"{GRID} > value": lambda of: lambda shown: shown in set(of.raw["admitted"]),  # one of those cells
+        f"{GRID} > value": lambda of: (  # one of those cells, or the column of this name
+            lambda shown: (
+                head("value")(of)(shown) if isinstance(shown, tuple) else shown in set(of.raw["admitted"])
+            )
+        ),
         "{more} more columns are asked about after this.|more": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
+        "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: 1,
+        "{name} {loss}|loss": lambda of: 3,
+        "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
+        "{name} {loss} with delta {delta:g}|delta": lambda of: lambda shown: float(shown) == 1e-9,
+        "{rows} rows|rows": lambda of: of.odd.cap,
+        "and {more} more|more": lambda of: len(names) - 8,
+        "{first} and {last}|first": lambda of: lambda shown: set(shown.split(", ")) <= {*of.odd.frame},
+        "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
         "Except with a chance of delta, one in {times}, no person loses more than epsilon says.|times": (
             lambda of: 1e9
         ),
@@ -166,6 +177,7 @@ STATIC = {
         "why suggested",
     )
 } | {  # what is proposed to be edited, of which `missing` and `moved to a bound` say how it fits
+    "Rows of one person that count, at most > value",
     "Ages {low} to {high} instead|low",
     "Ages {low} to {high} instead|high",
     "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure",

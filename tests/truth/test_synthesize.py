@@ -212,10 +212,7 @@ STATIC = {
     "{where} from {strength} on|strength",  # of invented tables: nothing of this one
     f"{TESTS}|limit",
     "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed
-    "{recipe}: {columns} > x",  # places on a circle
-    "{recipe}: {columns} > y",
-    "{recipe}: {columns} > x2",
-    "{recipe}: {columns} > y2",
+    *(f"Columns and relations > {place}" for place in ("x", "y", "x2", "y2")),  # on a circle
 }
 
 
@@ -340,8 +337,10 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
             )
             for name in drawn
         },
-        "Draw a table > charge": ("none", f"epsilon {EPSILON:g}", "none"),
-        "Draw a table > result": lambda shown: [*shown][1:] == [f"rows: {rows:,.4g}"] * 2,
+        "For experts > charge": ("none", f"epsilon {EPSILON:g}", "none"),
+        "For experts > result": lambda shown: (
+            [*shown][1:] == [f"rows: {rows:,.4g}", f"rows: {rows:,.4g}; draw: 1"]
+        ),
         f"{TESTS}|left": 5,
     }
 
@@ -431,6 +430,26 @@ def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]
     return facts
 
 
+def of_columns(walk: Walk, here: str) -> dict[str, Any]:
+    """Pictures of single columns: what the release answers about each of their cells."""
+    told = {}
+    for name in walk.sizes:
+        labels = walk.release.schema.column(name).labels
+        answers = np.array([questioned(walk, (name,), (label,)) for label in labels])
+        told[name] = pd.DataFrame(answers, columns=["rows", "low", "high"], index=labels)
+    ends = {name: [each[name] for each in told.values()] for name in ("rows", "low", "high")}
+    facts: dict[str, Any] = {
+        f"{here} > {name}": near(*lists, np.concatenate(lists)) for name, lists in ends.items()
+    }
+    facts[f"{here} > rows (noisy)"] = near(*ends["rows"], *ends["low"])
+    cells = [str(label) for each in told.values() for label in each.index]
+    facts[f"{here} > cell"] = lambda shown: [*map(str, shown)] == cells
+    for name, each in told.items():
+        same = lambda shown, each=each: [*map(str, shown)] == [*map(str, each.index)]  # noqa: E731
+        facts[f"{here} > {name}"] = same
+    return facts
+
+
 def after_a_table(walk: Walk, marking: Any) -> set[str]:
     """A whole table: error before, relations, answers and the error by noise of its file."""
     walk.tab.press("A whole table")
@@ -468,7 +487,9 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     }
     seen = checked(before, planned, walk)
     facts = of_release(walk, total, error)
-    here = "{recipe}: {columns}"
+    here = "Columns and relations"
+    seen |= compared(walk, marking, facts | of_columns(walk, here))
+    walk.tab.set("button_group", "View of the model", marking.gettext("Relations"))
     drawn = sorted(pairs)
     facts |= {
         "**{links} relations between columns were measured; the others follow from them.**|links": len(pairs),

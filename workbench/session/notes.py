@@ -38,9 +38,13 @@ class TrySurvey:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRelease:
-    """A note to the Synthesize page: plan a release of this kind."""
+    """A note to the Synthesize page: plan a release of this kind.
+
+    Attributes: epsilon: that is proposed; None where nothing is.
+    """
 
     kind: str
+    epsilon: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

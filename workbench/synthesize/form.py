@@ -15,10 +15,10 @@ from workbench.ui.wording import plain
 
 
 def choose_card() -> type[RecipeForm]:
-    """Show the cards, and return the one that is chosen."""
-    cards, current = RecipeForm.kinds(), session.own(SynthesizeState).kind
-    for column, (kind, card) in zip(st.columns(len(cards)), cards.items(), strict=True):
-        with column.container(border=True, height="stretch"):
+    """Show the kinds, and return the one that is chosen."""
+    kinds, current = RecipeForm.kinds(), session.own(SynthesizeState).kind
+    with st.container(horizontal=True, gap="xsmall"):
+        for kind, card in kinds.items():
             st.button(
                 _(card.title),
                 icon=f":material/{card.icon}:",
@@ -26,10 +26,9 @@ def choose_card() -> type[RecipeForm]:
                 type="secondary" if kind == current else "tertiary",
                 on_click=runs.choose_kind,
                 args=(kind,),
-                width="stretch",
             )
-            st.caption(("✓ " if kind == current else "") + _(card.text))
-    return cards[current]
+    st.caption("✓ " + _(kinds[current].text))
+    return kinds[current]
 
 
 def choose_part(curator: Curator) -> dict[str, str]:

@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
-from workbench.ui import widgets
+from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.widgets import show_noise
-from workbench.ui.wording import plain
+from workbench.ui.wording import join, plain
+
+COLUMNS, ABREAST = 12, 3
+"""Columns that are drawn, and how many of them beside each other."""
+MOST_NAMES = 8
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Show the graph of the model, its answers, or the error that its noise explains."""
-    looks = {_("Relations"): _graph, _("Answers"): _answers, _("Error by noise"): _noise}
+    """Show each column, the graph of the model, its answers, or the error that its noise explains."""
+    st.subheader(_("Columns and relations"))
+    looks = {
+        _("Columns"): _columns,
+        _("Relations"): _graph,
+        _("Answers"): _answers,
+        _("Error by noise"): _noise,
+    }
     look = st.segmented_control(
-        _("View of the model"), list(looks), default=_("Relations"), required=True, key="model-look"
+        _("View of the model"), list(looks), default=_("Columns"), required=True, key="model-look"
     )
     looks[look](release, model)
+
+
+def _columns(release: Release, model: SyntheticModel) -> None:
+    pictures = []
+    for name in model.columns[:COLUMNS]:
+        cells, counts = charts.folded(release.schema.column(name).labels, release.answer((name,)))
+        pictures.append(charts.counts(cells, counts.values, counts.low, counts.high, column=name))
+    lines = [pictures[i : i + ABREAST] for i in range(0, len(pictures), ABREAST)]
+    widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")
+    if len(model.columns) > COLUMNS:
+        st.caption(
+            _("The others are under Answers: {columns}.").format(columns=_names(model.columns[COLUMNS:]))
+        )
+
+
+def _names(names: Sequence[str]) -> str:
+    """Write the first names, and how many more there are."""
+    more = [] if len(names) <= MOST_NAMES else [_("{more} more").format(more=len(names) - MOST_NAMES)]
+    return join([*(plain(name) for name in names[:MOST_NAMES]), *more])
 
 
 def _graph(release: Release, model: SyntheticModel) -> None:
@@ -46,6 +78,11 @@ def _graph(release: Release, model: SyntheticModel) -> None:
         links = links_of[name]
         names = sorted({name, *(each for link in links for each in link)}, key=names.index)
     widgets.show_chart(graph(names, links), key="model-graph")
+    measured = set(map(frozenset, links))
+    untold = [f"{a} × {b}" for a, b in itertools.combinations(names, 2) if {a, b} not in measured]
+    if links and untold:
+        text = _("Not measured together, so that what is said of them follows from the others: {pairs}.")
+        st.caption(text.format(pairs=_names(untold)))
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:

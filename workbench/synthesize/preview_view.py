@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator import Curator
@@ -86,8 +87,9 @@ def show(
     loss: AnyLoss,
     part: dict[str, str],
     epsilon: session.Widget[float],
+    offer: DeltaGenerator,
 ) -> None:
-    """Show the preview. Args: epsilon: where it is typed, for the buttons that change it."""
+    """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
     st.subheader(
         _("What you would get"),
         help=_(
@@ -113,7 +115,8 @@ def show(
         _warn(preview, is_single=trial is not None)
     if trial is not None:
         relations_view.show(trial, _weaker_demands(preview, trial))
-    _buy(preview)
+    with offer:
+        _buy(preview)
     if quote.expected:
         _expectation(preview)
     for sentence in form.expectations(recipe, curator, preview.spent, rows):

@@ -44,6 +44,10 @@ class RecipeForm(Registered, ABC):
         """
 
     @classmethod
+    def fill_in(cls, names: list[str], table: str) -> None:
+        """Choose all columns, each by itself, where none are chosen at first."""
+
+    @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         """Return what makes the recipe ask for less: the label of a button, and its callback."""
         return []
@@ -126,6 +130,11 @@ class MarginalsForm(RecipeForm):
         if not columns:
             return None
         return Marginals(cliques=tuple(itertools.combinations(columns, ways[way][1])))
+
+    @classmethod
+    def fill_in(cls, names: list[str], table: str) -> None:
+        session.Widget[list[str]](f"marginal-columns-{table}").put(names)
+        WAYS.put("one")
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:

@@ -10,7 +10,9 @@ from workbench import session
 from workbench.server.workers.callbacks import rows_reported_to
 from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
+from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
+from workbench.ui import epsilon_view
 from workbench.ui.language import _
 
 
@@ -79,7 +81,13 @@ def choose_kind(kind: str) -> None:
 
 def take_note() -> None:
     """Plan the kind of release that another page proposed, if any."""
-    note = session.take(session.PlanRelease)
-    if note is not None:
-        show(None)
-        choose_kind(note.kind)
+    note, curator = session.take(session.PlanRelease), session.session().curator
+    if note is None:
+        return
+    show(None)
+    choose_kind(note.kind)
+    if note.epsilon is not None and curator is not None:
+        dataset = curator.account.dataset
+        left = epsilon_view.left(curator)
+        epsilon_view.box(f"loss-{dataset}").put(min(note.epsilon, left) or note.epsilon)
+        RecipeForm.of_kind(note.kind).fill_in(list(curator.schema.domain.names), dataset)

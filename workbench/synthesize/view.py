@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import streamlit as st
@@ -162,7 +163,10 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave(session.ShowRelease(request_id=request_id))
             st.switch_page("pages/links.py")
+    drawn: _Drawn | None = None
     if isinstance(release.model, SyntheticModel):
+        with widgets.errors_shown():
+            drawn = _rows(data_set, release)
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
         figures_view.show_figures(data_set, release, release.model)
@@ -173,53 +177,67 @@ def show(data_set: DataSet, request_id: str) -> None:
     if askable(release):
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
             questions_view.questions(release, key="asked")
-    if release.model.columns:
+    if release.model.columns and not isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
-            _rows(data_set, release)
-        pooling_view.show(data_set.name, release)
+            drawn = _rows(data_set, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
-    _offer_job(data_set, release)
+    _for_experts(data_set, release, drawn)
+
+
+_Drawn = tuple[Release, int, int, tuple[Any, ...]]
+"""What rows were drawn from, how many, how often others were drawn, and what changes with them."""
+
+
+def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
+    st.subheader(_("For experts"))
+    if drawn is not None:
+        record_view.show(session.session().curator, *drawn)
+    if release.model.columns:
+        pooling_view.show(data_set.name, release)
+    offer = functools.partial(_offer, data_set, release)
+    with st.container(horizontal=True):
+        offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
+        if can_be_written(data_set, release):
+            label = _("The same as a script (Python)")
+            offer(label, lambda: script(data_set, release), "script", "py", "code")
+            label = _("The same as a notebook")
+            offer(label, lambda: notebook(data_set, release), "notebook", "ipynb", "menu_book")
+        _offer_job(data_set, release)
+
+
+def _offer(
+    data_set: DataSet,
+    release: Release,
+    label: str,
+    data: Any,
+    what: str,
+    ending: str,
+    icon: str,
+    help: str | None = None,
+) -> None:
+    """Offer a file of a release. Args: what: it holds."""
+    name = release_file(data_set.name, release, what, ending)
+    file_view.download(label, data, name, icon=icon, help=help)
 
 
 def _files(data_set: DataSet, release: Release) -> None:
     """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
-    one = len(release.marginals) == 1
-
-    def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
-        name = release_file(data_set.name, release, what, ending)
-        file_view.download(label, data, name, icon=icon, help=help)
-
+    offer = functools.partial(_offer, data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
+            one = len(release.marginals) == 1
             label = (
                 _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
             offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
         offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
-        offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
-        if can_be_written(data_set, release):
-            offer(
-                _("The same as a script (Python)"), lambda: script(data_set, release), "script", "py", "code"
-            )
-            offer(
-                _("The same as a notebook"),
-                lambda: notebook(data_set, release),
-                "notebook",
-                "ipynb",
-                "menu_book",
-            )
-        offer(
-            _("Download as one HTML file"),
-            lambda: of_release.file(release),
-            "report",
-            "html",
-            "description",
-            _("Pictures, tables and what is promised on one page, to be sent or printed."),
-        )
+        label = _("Download as one HTML file")
+        text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
+        offer(label, lambda: of_release.file(release), "report", "html", "description", text)
         if explorable(release):
             label = _("Interactive page (an HTML file: it cannot be revoked)")
             text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
@@ -247,7 +265,7 @@ def earlier(data_set: DataSet) -> None:
         right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
-def _rows(data_set: DataSet, release: Release) -> None:
+def _rows(data_set: DataSet, release: Release) -> _Drawn:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
@@ -282,7 +300,7 @@ def _rows(data_set: DataSet, release: Release) -> None:
             _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
         )
     _folder(data_set, release)
-    record_view.show(session.session().curator, release, rows, draw, key)
+    return release, rows, draw, key
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
@@ -312,12 +330,5 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         loss=loss_from(release.guarantee.loss),
         part=release.part,
     )
-    file_view.download(
-        _("Download as a job (JSON)"),
-        job.to_json(),
-        release_file(data_set.name, release, "job", "json"),
-        icon="terminal",
-        help=_(
-            "The same as a command next to the data: python -m workbench release job.json --to release.json"
-        ),
-    )
+    text = _("The same as a command next to the data: python -m workbench release job.json --to release.json")
+    _offer(data_set, release, _("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)

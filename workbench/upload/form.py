@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
@@ -25,15 +26,18 @@ FEW_COLUMNS = 5
 _FIRST = ["column", "kind", "known from"]
 
 
-def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
-    """Ask what is publicly known, column by column; None while it does not hold."""
-    st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
-    st.write(
+def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Schema | None:
+    """Ask what is publicly known, column by column; None while it does not hold.
+
+    Args: questions: place for what is to be answered or mended, in sight.
+    """
+    st.markdown(
         _(
             "Bounds and categories should be known without looking at this table. Those that were "
             "read from it say nothing under *known from*: correct them or say from where, or "
             "every guarantee says so."
-        )
+        ),
+        help=GLOSSARY["domain"],
     )
     if draft.schema.excluded:
         st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
@@ -46,15 +50,14 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
             ),
             hide_index=True,
         )
-    questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
     way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
-    for error in problems.values():
-        widgets.error_box(error)
-    if schema:
-        with questions:
+    with questions:
+        for error in problems.values():
+            widgets.error_box(error)
+        if schema:
             facts_view.ask(draft, schema)
     if schema:
         table, refused = opening.check_table(draft, schema)
@@ -62,7 +65,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
             widgets.internal_badge()
             st.dataframe(table, hide_index=True)
         if refused:
-            st.error(
+            questions.error(
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
@@ -116,9 +119,11 @@ def _grid(draft: Draft) -> pd.DataFrame:
     return edited
 
 
-def ask_budget(draft: Draft) -> AnyLoss | None:
-    """Ask for all that may ever be spent; None while it does not hold."""
-    st.header(_("3 · Budget"), help=GLOSSARY["budget"])
+def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
+    """Ask for all that may ever be spent; None while it does not hold.
+
+    Args: questions: place for what is to be answered first, in sight.
+    """
     account = session.ledger().account(draft.dataset)
     if account is not None:
         st.info(
@@ -128,8 +133,9 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
             ).format(budget=budget_words(account))
         )
         return loss_from(account.promise)
-    if draft.alike is not None and not _ask_alike(draft.alike):
-        return None
+    with questions:
+        if draft.alike is not None and not _ask_alike(draft.alike):
+            return None
     epsilon = epsilon_view.picker(
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
     )
@@ -144,6 +150,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
             Rule.BASIC: _("basic: pure epsilon"),
             Rule.ZCDP: _("zCDP: epsilon with a delta"),
         }.__getitem__,
+        help=GLOSSARY["budget"],
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )

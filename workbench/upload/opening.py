@@ -148,8 +148,13 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
     return table, [column.name for column, check in checks.items() if check.refused]
 
 
-def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
-    """Put the table behind the curator, and forget the frame."""
+def open_draft(
+    draft: Draft, schema: Schema, budget: AnyLoss, plan: session.PlanRelease | None = None
+) -> None:
+    """Put the table behind the curator, and forget the frame.
+
+    Args: plan: of the release that is looked at next; None for the page where the table is wanted.
+    """
     with session.noticing(NOTICE):
         schema.unit.check_covers(draft.declared)
         ledger = session.ledger().under(draft.opener)
@@ -170,7 +175,9 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
         schema = dataclasses.replace(schema, unit=curator.schema.unit)
         session.session().add(curator, declared(draft, schema), size=draft.size)
-        session.leave(session.GoTo(page=draft.page))
+        if plan is not None:
+            session.leave(plan)
+        session.leave(session.GoTo(page="synthesize" if plan else draft.page))
 
 
 def declared(draft: Draft, schema: Schema) -> Declaration:

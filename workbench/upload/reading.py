@@ -20,33 +20,36 @@ ENCODINGS = (
 
 
 def show_reading(draft: Draft) -> None:
-    """Numbers and dates as they were understood, an open question, and the controls; nothing for Parquet."""
+    """Show numbers and dates as they were understood, and the controls; nothing for Parquet."""
     read = draft.read
     if read is None or read.kind == "parquet":
         return
-    if read.undecided:
-        ask_order(draft, read)
-    if read.understood:
-        st.dataframe(
-            pd.DataFrame(
-                {
-                    _("column"): [each.column for each in read.understood],
-                    _("written as"): [each.pattern for each in read.understood],
-                    _("three examples, and how they are understood (private)"): [
-                        "   ".join(f"{text} → {value}" for text, value in each.examples)
-                        for each in read.understood
-                    ],
-                }
-            ),
-            hide_index=True,
-        )
-    with st.expander(_("The file was read wrongly?")):
-        options = ask_options(draft, read)
-        st.button(_("Read it again"), on_click=opening.read_again, args=(options,))
+    with st.expander(_("How the file was read")):
+        if read.understood:
+            st.dataframe(
+                pd.DataFrame(
+                    {
+                        _("column"): [each.column for each in read.understood],
+                        _("written as"): [each.pattern for each in read.understood],
+                        _("three examples, and how they are understood (private)"): [
+                            "   ".join(f"{text} → {value}" for text, value in each.examples)
+                            for each in read.understood
+                        ],
+                    }
+                ),
+                hide_index=True,
+            )
+        with st.form("read-again", border=False):  # so that Enter reads it again
+            st.markdown(_("**The file was read wrongly?**"))
+            options = ask_options(draft, read)
+            again = st.form_submit_button(_("Read it again"))
+    if again:
+        opening.read_again(options)
+        st.rerun()
 
 
-def ask_order(draft: Draft, read: ReadResult) -> None:
-    """Day and month, where every date of the file fits both orders."""
+def ask_order(read: ReadResult) -> None:
+    """Ask for day and month, where every date of the file fits both orders."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
             columns=", ".join(plain(name) for name in read.undecided)
@@ -84,12 +87,13 @@ def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
     header = middle.checkbox(
         _("The first line names the columns"), value=used.header is not False, key=f"read-header-{key}"
     )
-    given = used.names
-    if not header:
-        text = right.text_input(
-            _("Names of the columns, with commas between"), ", ".join(given), key=f"read-names-{key}"
-        )
-        given = tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+    text = right.text_input(
+        _("Names of the columns, with commas between"),
+        ", ".join(used.names),
+        key=f"read-names-{key}",
+        help=_("Where no line names them."),
+    )
+    given = () if header else tuple(part.strip() for part in text.split(",") if text.strip())
     return dataclasses.replace(
         used,
         encoding=encoding,

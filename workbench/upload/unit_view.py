@@ -33,7 +33,6 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     """
     before, declared = draft.schema.unit, draft.declared
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
-    st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     if declared is not None:
         st.info(
             _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(
@@ -57,6 +56,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
             NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
         ),
         format_func=ways.__getitem__,
+        help=GLOSSARY["privacy unit"],
         key=f"unit-several-{table}",
         persist_state="session",
     )
@@ -65,20 +65,18 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     if way == DECLARED:
         return _ask_most_rows(table, least=1, start=before.max_rows)
     names = [str(name) for name in draft.frame.columns]
-    left, right = st.columns(2)
-    name = left.selectbox(
+    name = st.selectbox(
         _("Column that names the person"),
         names,
         index=names.index(before.id_column) if before.id_column in names else 0,
         key=f"unit-column-{table}",
         persist_state="session",
     )
-    with right:
-        cap = FOUND if before.found else before.max_rows if before.from_data else draft.cap
-        most = _ask_cap(table, cap)
-        if most == FOUND:
-            last = before.max_rows if before.found else 1
-            return PrivacyUnit(max_rows=last, id_column=name, found=_ask_search(table, before.found))
+    cap = FOUND if before.found else before.max_rows if before.from_data else draft.cap
+    most = _ask_cap(table, cap)
+    if most == FOUND:
+        last = before.max_rows if before.found else 1
+        return PrivacyUnit(max_rows=last, id_column=name, found=_ask_search(table, before.found))
     return _capped(draft, name, most)
 
 
@@ -110,12 +108,11 @@ def _ask_cap(table: str, start: int | None) -> int | None:
     """Ask how many rows of a person count, from a public list; None until it is chosen."""
     names = {OTHER: _("another number"), FOUND: _("find it privately")}
     options = [*CAPS, *names]
-    cap = st.selectbox(
+    cap: int | None = st.segmented_control(
         _("Rows of one person that count, at most"),
         options,
-        index=None if start is None else options.index(start if start in options else OTHER),
+        default=None if start is None else start if start in options else OTHER,
         format_func=lambda cap: names.get(cap, str(cap)),
-        placeholder=_("Choose by what a row is"),
         help=_(
             "Think of what a row is, not of this table: stays in a hospital in a year are seldom more "
             "than 3, visits to a doctor in a month 5. More rows keep more of the table, and need that "

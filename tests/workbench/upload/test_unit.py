@@ -92,7 +92,7 @@ def test_three_ways_to_have_rows() -> None:
     assert asked == [dp.PrivacyUnit(max_rows=3)]
     at.radio[0].set_value(unit_view.NAMED).run()
     assert asked == [None]  # until a number is chosen
-    at.selectbox[1].set_value(2).run()
+    at.get("button_group")[0].set_value(2).run()
     assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who")]
 
 
@@ -149,17 +149,17 @@ def test_a_number_of_rows_is_chosen_before_the_rows_are_looked_at() -> None:
     was chosen by what it keeps of this table would pass for a public one."""
     proposed = dp.PrivacyUnit(max_rows=1, id_column="who")
     at, asked = walk(draft_of(proposed, capped=False))
-    cap = at.selectbox[1]
+    cap = at.get("button_group")[0]
     assert cap.value is None
     assert asked == [None]
     cap.set_value(1).run()
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who")]
     assert "67 % of the rows count" in at.warning[0].value.replace("\u202f", " ")
-    at.selectbox[1].set_value(2).run()
+    at.get("button_group")[0].set_value(2).run()
     assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who", from_data=True)]
     assert "every guarantee will say so" in at.warning[0].value
     assert at.dataframe[0].value.iloc[:, 1].tolist()[:2] == ["67\u202f%", "100\u202f%"]
-    at.selectbox[1].set_value(1).run()  # as it was chosen before anything was seen
+    at.get("button_group")[0].set_value(1).run()  # as it was chosen before anything was seen
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who")]
 
 
@@ -168,7 +168,7 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
     at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
     at.button[0].click().run()
     assert asked == [None]
-    at.selectbox[1].set_value(unit_view.OTHER).run()
+    at.get("button_group")[0].set_value(unit_view.OTHER).run()
     assert asked == [None]
     at.number_input[0].set_value(7).run()
     unit = dp.PrivacyUnit(max_rows=7, id_column="who", from_data=True)
@@ -180,7 +180,7 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
 def test_a_number_is_found_privately_when_the_table_is_opened() -> None:
     """Whoever knows nothing of the rows could only guess a number, or take it from the rows unpaid."""
     at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
-    at.selectbox[1].set_value(unit_view.FOUND).run()
+    at.get("button_group")[0].set_value(unit_view.FOUND).run()
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who", found="1/20")]
     assert "at most 203 people" in at.caption[-1].value
     at.select_slider[0].set_value("1/50").run()

@@ -1,0 +1,118 @@
+"""A table on its way to being opened: a proposal in a few lines, and the controls that change it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
+from dpcore.schema import PrivacyUnit, Schema
+from workbench import session
+from workbench.session.draft import Draft
+from workbench.ui import file_view, widgets
+from workbench.ui.language import Words, _, said
+from workbench.ui.wording import epsilon_words, join, loss_words, number, plain, unit_words
+from workbench.upload import form, opening, reading, source_view, unit_view
+
+PURPOSES, RESULTS = Words("upload.purposes"), Words("upload.results")
+KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
+EPSILON = 1.0
+"""Of a release that is proposed: a strong promise."""
+MOST_NAMES = 8
+SHARING = ("upload", "synthesize")
+"""Pages for which a release is proposed."""
+
+
+def show(draft: Draft) -> None:
+    """Show what is proposed, what is open, and below them all that can be changed."""
+    is_shared = draft.page in SHARING
+    st.title(_("Share numbers or a table") if is_shared else _("Open a table"))
+    read = _("{rows:,} rows and {columns} columns were read.")
+    st.write(read.format(rows=len(draft.frame), columns=len(draft.frame.columns)))
+    source_view.say_which_rows(draft)
+    for note in draft.notes:
+        st.caption(plain(said(note), at_most=300))
+    if draft.read is not None and draft.read.undecided:
+        reading.ask_order(draft.read)
+    purpose = (
+        widgets.choose(_("What is it for?"), dict(PURPOSES), key="purpose", persist_state="session")
+        if is_shared
+        else ""
+    )
+    proposal, questions = st.container(), st.container()
+    named = draft.schema.unit.id_column is not None and not draft.sample
+    with st.expander(_("1 · Who is protected?"), expanded=named):
+        unit = unit_view.ask_unit(draft)
+    with st.expander(_("2 · What is publicly known?")):
+        schema = form.ask_schema(draft, unit, questions) if unit else None
+    with st.expander(_("3 · Budget")):
+        budget = form.ask_budget(draft, questions) if unit else None
+    with proposal:
+        _propose(draft, unit, schema, budget, KINDS.get(purpose))
+    _about_the_file(draft)
+
+
+def _propose(
+    draft: Draft, unit: PrivacyUnit | None, schema: Schema | None, budget: AnyLoss | None, kind: str | None
+) -> None:
+    """Say in a few lines what would be done, and offer to do it. Args: kind: of release that is proposed."""
+    who = plain(unit_words(unit), at_most=200) if unit else _("choose below how many rows of a person count")
+    lines = [_("**Protected:** {unit}.").format(unit=who)]
+    if schema is not None:
+        columns = join([plain(each.name) for each in schema.columns[:MOST_NAMES]])
+        more = len(schema.columns) - MOST_NAMES
+        if more > 0:
+            columns += " " + _("and {more} more").format(more=more)
+        lines.append(_("**Used:** {columns}.").format(columns=columns))
+        if schema.excluded:
+            left_out = join([plain(each.name) for each in schema.excluded[:MOST_NAMES]])
+            lines.append(_("**Left out:** {columns}.").format(columns=left_out))
+    plan = None
+    if budget is not None:
+        most = loss_words(loss_fields(budget))
+        epsilon = EPSILON if isinstance(budget, ZCDP) else min(EPSILON, float(budget.epsilon))
+        if kind is None:
+            lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
+        else:
+            plan = session.PlanRelease(kind=kind, epsilon=epsilon)
+            lines.insert(0, _("**Comes out:** {result}.").format(result=RESULTS[kind]))
+            spent = _("**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}")
+            meaning = epsilon_words(epsilon)
+            lines.append(spent.format(epsilon=number(epsilon), most=most, meaning=meaning))
+    st.markdown("  \n".join(lines))
+    ready = schema is not None and budget is not None
+    with st.container(horizontal=True):
+        if kind is not None:
+            st.button(
+                _("See what would come out"),
+                type="primary",
+                disabled=not ready,
+                on_click=opening.open_draft,
+                args=(draft, schema, budget, plan),
+            )
+        st.button(
+            _("Open the data set"),
+            type="primary" if kind is None else "secondary",
+            disabled=not ready,
+            on_click=opening.open_draft,
+            args=(draft, schema, budget),
+        )
+        if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
+            st.switch_page("pages/audit.py")
+        st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
+    if not ready:
+        st.caption(_("It can be opened once the points below are settled."))
+
+
+def _about_the_file(draft: Draft) -> None:
+    """Show what was read, and other ways to describe it."""
+    reading.show_reading(draft)
+    with st.expander(_("Show the first rows (private)")):
+        widgets.internal_badge()
+        widgets.show_rows(draft.frame.head(20))
+    with st.expander(_("Declare it by a codebook that was saved earlier")):
+        file_view.file_uploader(
+            _("A codebook, as JSON"),
+            type=["json"],
+            key=session.file_field(opening.CODEBOOK).key,
+            on_change=opening.take_codebook,
+        )
