@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from dpcore.errors import ParameterError
 from dpcore.schema.detector import name_words
@@ -195,7 +195,8 @@ def judge(
     seen, outcomes = tuple(seen), []
     for clause in criterion.clauses:
         columns = tuple(each for each in seen if each.clause == clause.id)
-        answer, state = answers.get(clause.id), cast(State, "violation" if columns else "none")
+        answer = answers.get(clause.id)
+        state: State = "violation" if columns else "none"
         if clause.question:
             state = "question" if answer is None else "attested" if answer.yes else "violation"
         elif clause.figure:

@@ -48,7 +48,7 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
             clause.id: [Cells(**each) for each in clause.tests]
             for clause in Criterion.load(self.rule).clauses
         }
-        for column in map(str, frame.columns):
+        for column in frame.columns:
             leaves = leaves_of(frame, column)
             for clause, of_clause in tests.items():
                 own = [each for each in of_clause if each.fits(column, kinds.get(column, ""))]
