@@ -18,6 +18,7 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
+from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -147,11 +148,11 @@ def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTabl
         with st.spinner(_("Looking at what is left to fear")):
             report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
-        show_table(curator.name, table, [])
+        show_table(public_name(curator.lines()), table, [])
         widgets.error_box(error)
         return
     warnings = outcomes.warnings(curator, current, report.plan, report.side)
-    show_table(curator.name, table, warnings)
+    show_table(public_name(curator.lines()), table, warnings)
     verdict, reasons = document.recommendation(report, outcomes.versions(curator))
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
@@ -202,9 +203,9 @@ def write(curator: Curator, plan: Plan) -> None:
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
-        file_name(curator.name, f"anonymized {' '.join(map(str, models))}", "parquet").removesuffix(
-            ".parquet"
-        ),
+        file_name(
+            public_name(curator.lines()), f"anonymized {' '.join(map(str, models))}", "parquet"
+        ).removesuffix(".parquet"),
         lambda place: outcomes.write(curator, plan, place),
         key="anonymized",
     )

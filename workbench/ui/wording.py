@@ -29,6 +29,9 @@ USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _PRINTED = ContextVar("printed", default=False)
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
+_LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""Places without which Markdown makes no link of an address."""
+_JOINER = "\u2060"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -40,12 +43,12 @@ def printable(text: object, *, at_most: int = 80) -> str:
 
 def plain(text: object, *, at_most: int = 80) -> str:
     """Escape a person's own text, such as a column name, so that Markdown shows it to the letter."""
-    return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
+    return _MARKDOWN.sub(r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most)))
 
 
 def unmarked(text: str) -> str:
     """Return a sentence with `plain` parts for a page that is no Markdown."""
-    return _MARKED.sub(r"\1", text)
+    return _MARKED.sub(r"\1", text).replace(_JOINER, "")
 
 
 def number(value: float) -> str:
@@ -176,9 +179,9 @@ def answer_words(epsilon: float) -> str:
     )
 
 
-def answer_to(count: RowCount) -> list[str]:
-    """Write an answer as sentences, the number first."""
-    rows = _("About {rows} rows.").format(rows=f"{round(count.value):,}")
+def answer_to(count: RowCount, counted: str = "") -> list[str]:
+    """Write an answer as sentences, the number first. Args: counted: noun of what was counted, else rows."""
+    rows = _("About {rows} {counted}.").format(rows=whole(count.value), counted=counted or _("rows"))
     if not count.measured:
         return [
             rows,
