@@ -1,4 +1,4 @@
-"""The Learn page: each figure of its nine lessons again, from closed forms or from the invented rows.
+"""The Learn page: each figure of its ten lessons again, from closed forms or from the invented rows.
 
 Nothing here is the page's own code: laws are written down, sums are solved again, releases are taken as they
 were made, and rows are joined and counted by pandas. What is exact must agree to nine digits.
