@@ -321,7 +321,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
             lines.append((sign, of, *mean[:2], *spread[:2], covariance[0, 1] / spread[0] / spread[1]))
             shares.append(pd.DataFrame({"place": edges[:-1], "share": share, "of": of}))
     tree, names = joined(1 - drawn[[*"abcd"]].corr().to_numpy()[np.triu_indices(4, 1)], "average"), [*"abcd"]
-    names += [f"{names[int(one)]} + {names[int(other)]}" for one, other in tree[:2, :2]] + ["a + b + c + d"]
+    for one, other in tree[:, :2].astype(int):
+        names.append(f"{names[one]} + {names[other]}")
     return (
         pd.concat(shares[3:]),
         pd.DataFrame({"joined": names[4:], "distance": tree[:, 2]}),
