@@ -231,8 +231,9 @@ class Life:
     def visit(self) -> None:
         """Upload, quote, pay, evaluate, leave."""
         marks = [mark.decode() for mark in canaries(20)]
+        notes = [*marks, *(f"note {i}" for i in range(2_000))]
         rows = (
-            f"{random.randint(18, 90)},{random.choice('FM')},{random.randint(100, 9_999)},{marks[i % 20]}-{i}"
+            f"{random.randint(18, 90)},{random.choice('FM')},{random.randint(100, 9_999)},{notes[i]}"
             for i in range(2_000)
         )
         content = "\n".join(["age,sex,pay,note", *rows]).encode()
