@@ -1,8 +1,9 @@
-"""Evaluations of releases and of tables against the original: internal reports, and figures with noise."""
+"""Evaluations of releases and tables against the original, as internal reports and figures with noise."""
 
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
 from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.criteria import EvidenceOf
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from dpcore.evaluation.table.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
@@ -30,6 +31,7 @@ __all__ = [
     "DistancesOf",
     "Efficacy",
     "Evaluation",
+    "EvidenceOf",
     "FrontierOf",
     "HeldOut",
     "HierarchiesOf",

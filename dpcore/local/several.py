@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,7 +41,9 @@ class Several:
         return sum(losses, Fraction(0)) if self.way == "split" else max(losses)
 
     def perturb(self, answers: Sequence[Any]) -> tuple[Reports, ...]:
-        """Return the reports on each question; costs each person `epsilon` in all.
+        """Return the reports on each question.
+
+        Costs each person `epsilon` in all.
 
         Args:
             answers: the categories of all people, one list per question; is not changed.
@@ -70,13 +73,16 @@ class Several:
         )
 
     def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
-        """Estimate the frequencies of each question without bias; under "sample" from who drew it.
+        """Estimate the frequencies of each question without bias.
+
+        Under "sample" from who drew it.
 
         Args:
             reports: one list per question, as `perturb` returned them.
         Raises: ParameterError for a question without reports, or reports of another protocol.
         """
-        return tuple(protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
+        estimates = (protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
+        return tuple(dataclasses.replace(each, drawn=self.way == "sample") for each in estimates)
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
         """Return the variance of a frequency of each question, on average over its categories.
@@ -109,7 +115,7 @@ def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Severa
 
 
 def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
-    """Let each person answer one question, at all of `epsilon`: better, save for few questions.
+    """Let each person answer one question, at all of `epsilon`, which is better, save for few questions.
 
     Args:
         kind: the protocol of all questions.
