@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import source_dataset
+from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account, postgres_kind, sqlite_kind
 from workbench.records.lines import export
@@ -95,6 +95,7 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
         lambda: bob.release(dataset, ada.lines()[-1].request_id),
         lambda: bob.verify(dataset),
         lambda: bob.note(dataset, "x", {}),
+        lambda: bob.reserve(dataset, "x", Charge(units=1), {}),
         lambda: bob.show(dataset, "ann@example.org", "N"),
         lambda: bob.hand(dataset, "bob@example.org"),
     ):
