@@ -205,6 +205,13 @@ FAULTS = (
         test="tests/e2e/test_answer_script.py::test_same_bytes_give_the_same_report",
     ),
     Fault(
+        breaks="the page of a question takes its bytes from elsewhere than the browser's crypto",
+        file="share/static/answer.js",
+        old="      return Array.from(bytes);",
+        new="      return Array.from(bytes, () => Math.floor(Math.random() * 256));",
+        test="tests/share/test_answers.py::test_scripts_of_answers_know_no_other_source_of_chance",
+    ),
+    Fault(
         breaks="one row more of each person counts, in Spark",
         file="dpcore/engines/spark/engine.py",
         old='F.col("r") <= self._schema.unit.max_rows',
