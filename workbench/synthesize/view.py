@@ -29,7 +29,7 @@ from workbench.ui.language import _, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
-from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
+from workbench.ui.wording import amount, counted_words, guarantee_words, number, percent, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -56,6 +56,10 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
+        if quote.expected:
+            worst = max(each.half_width() for each in quote.expected)
+            error = _("Expected error: a cell is off by at most {rows} rows in 95 of 100 cases.")
+            st.write(error.format(rows=number(worst)))
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
@@ -65,14 +69,16 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 ).format(columns=", ".join(from_data))
             )
         st.write(_("This cannot be undone, and there are no refunds."))
-        if st.button(
-            _("Pay and release"),
-            type="primary",
-            key="confirm",
-            on_click=runs.start,
-            args=(curator, recipe, loss, part, request_id),
-        ):
-            st.rerun()
+        with st.container(horizontal=True):
+            pay = st.button(
+                _("Pay and release"),
+                type="primary",
+                key="confirm",
+                on_click=runs.start,
+                args=(curator, recipe, loss, part, request_id),
+            )
+            if pay or st.button(_("Cancel"), key="cancel"):
+                st.rerun()
 
     last_look()
 
