@@ -11,7 +11,7 @@ SCREEN = {"viewport": {"width": 390, "height": 844}}
 def test_the_keyboard_is_enough_for_each_way(visitor):
     """Whoever uses no mouse could not check a table, share one, or ask a question."""
     person = visitor()
-    press_by_keyboard(person, "Check this sample: Hospital visits").sees("names people").rest()
+    press_by_keyboard(person, "Check this sample: Hospital visits").sees("people are unique").rest()
     person.visit()
     press_by_keyboard(person, "Ask a question").sees("What you would get").rest()
     press_by_keyboard(person, "Make 1,000 links").sees("The survey is open")

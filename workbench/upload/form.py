@@ -13,6 +13,7 @@ from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
 from workbench.store.likeness import Alike
+from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
@@ -136,8 +137,9 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     with questions:
         if draft.alike is not None and not _ask_alike(draft.alike):
             return None
+    most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.picker(
-        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
+        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=most
     )
     epsilon_view.say(epsilon)
     rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
@@ -162,6 +164,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         )
     try:
         loss = rule.stated(repr(epsilon), delta)
+        read_policy().check_budget(loss)
     except DpcoreError as error:
         widgets.error_box(error)
         return None
