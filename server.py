@@ -9,7 +9,7 @@ from streamlit import config
 
 from dpcore.errors import DpcoreError
 from share import answers, links
-from workbench.server.web import focus, guard, headers, health, lifetime, requests, signing
+from workbench.server.web import focus, guard, headers, health, lifetime, limits, requests, signing
 from workbench.store import roles, start
 from workbench.store.settings import read_settings
 
@@ -41,7 +41,8 @@ app = st.App(
     middleware=[
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
-        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics, uploads=not settings.demo),
+        Middleware(limits.Limits),
+        Middleware(guard.Guard, settings=settings),
         Middleware(signing.SignIn),
         Middleware(focus.Focus),
     ],

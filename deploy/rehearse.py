@@ -10,6 +10,7 @@ memory; its health check, its user and what it may write are looked at. The last
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -79,9 +80,9 @@ def inside(work: Path) -> int:
         elif name == "USER":
             user = rest
         elif name == "HEALTHCHECK":
-            health = rest.partition("CMD ")[2].split()
+            health = json.loads(rest.partition("CMD ")[2])
         elif name == "CMD":
-            command = [part.strip('" ') for part in rest.strip("[]").split(",")]
+            command = json.loads(rest)
     return _serve(root, folder, user, environment, health, command)
 
 

@@ -1,4 +1,4 @@
-"""dpcore: from a private table to something that may be shared, with every loss on file."""
+"""The library dpcore, from a private table to something that may be shared, with every loss on file."""
 
 from dpcore.accounting.loss import ZCDP, ApproxDP, PureDP
 from dpcore.accounting.memory import MemoryLedger

@@ -15,12 +15,15 @@ def silent(stage: str, share: float) -> None:
 
 
 class Compute(Protocol):
-    """The seam for work in other processes: calls a function of a module, here or elsewhere."""
+    """The seam for work in other processes, which calls a function of a module, here or elsewhere."""
 
     def __call__(
         self, function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None
     ) -> Answer_co:
-        """Return `function(*given)`; with `on_progress`, it gets a callback as its last argument."""
+        """Return `function(*given)`.
+
+        With `on_progress`, it gets a callback as its last argument.
+        """
 
 
 def here(function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None) -> Answer_co:

@@ -1,4 +1,4 @@
-"""What may leave: a release with its guarantee. And what may not: an internal report."""
+"""What may leave, a release with its guarantee, and what may not, an internal report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Guarantee:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The whole loss, as what stands on this adds it up; none without differential privacy."""
+        """The whole loss, as what stands on this adds it up, none without differential privacy."""
         loss = loss_from(self.loss) if self.loss else None
         if loss is None:
             return ()
@@ -170,7 +170,7 @@ class Release:
         return tuple(name for name in self.schema.domain.names if name in drawn)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
-        """Draw a table of synthetic rows with the schema's columns. Free: the ledger does not move.
+        """Draw a table of synthetic rows with the schema's columns, for free, as the ledger does not move.
 
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
@@ -231,7 +231,7 @@ class Release:
         return Answer.of(nearest_distribution(measured.values, measured.total), measured, level)
 
     def table(self, columns: Clique, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row per cell of some columns: its labels, its count, and what bounds it. Free.
+        """Return one row per cell of some columns with its labels, its count and what bounds it, for free.
 
         The columns "rows", "low" and "high" are those of `answer`, so that all tables of a release have one
         total; "as measured" is the noisy count before the tables were made to agree, where it was published.
@@ -264,7 +264,7 @@ class Release:
         return frame
 
     def to_json(self) -> str:
-        """As JSON text with a version and a digest: the content of a release file."""
+        """Write JSON text with a version and a digest, the content of a release file."""
         fields = {
             "version": RELEASE_VERSION,
             "request_id": self.request_id,
@@ -280,12 +280,12 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read what `to_json` wrote. Raises: ParameterError for a release of another version."""
+        """Read what `to_json` wrote, or raise ParameterError for a release of another version."""
         return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """Read the fields of such a text. Raises: ParameterError, as `from_json`."""
+        """Read the fields of such a text, or raise ParameterError, as `from_json`."""
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(
@@ -312,7 +312,7 @@ def check_rows(rows: object) -> None:
 
 
 def check_whole(fields: Mapping[str, Any]) -> None:
-    """Refuse the fields of a release of another version, or that were altered. Raises: ParameterError."""
+    """Refuse a release of another version, or one that was altered, by ParameterError."""
     if fields["version"] != RELEASE_VERSION:
         raise ParameterError(
             "the release has version {field}, this program reads {release_version}",
@@ -333,7 +333,7 @@ def _digest(fields: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnonymizedTable:
-    """Rows generalized and suppressed by a plan. May be exported; not differentially private.
+    """Rows generalized and suppressed by a plan, which may be exported, without differential privacy.
 
     Attributes:
         table: the rows.
@@ -373,7 +373,7 @@ class PrivateReport:
 
     @classmethod
     def from_json(cls, text: str) -> PrivateReport:
-        """Read what `to_json` wrote. Raises: ParameterError for a text of another kind."""
+        """Read what `to_json` wrote, or raise ParameterError for a text of another kind."""
         fields = json.loads(text).get("report")
         if not fields:
             raise ParameterError("this request made a release, not a report", remedy="open it as a release")
@@ -383,7 +383,7 @@ class PrivateReport:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
-    """A result that read the original rows: for their owner, never exported or shared."""
+    """A result that read the original rows, for their owner, never exported or shared."""
 
     kind: str
     content: Report = field(repr=False)

@@ -1,4 +1,4 @@
-"""Sentences that an interface can translate: a template with named fields, and the text that they make."""
+"""Sentences that an interface can translate, as a template with named fields and the text that they make."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
 from workbench.store.surveys import Surveys, links_work
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
@@ -40,7 +40,12 @@ HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 Endpoint = Callable[[Request], Awaitable[Response]]
-_FILES = {"draw.js": "text/javascript", "answer.js": "text/javascript", "answer.css": "text/css"}
+_FILES = {
+    "draw.js": "text/javascript",
+    "answer.js": "text/javascript",
+    "answer.css": "text/css",
+    "card.png": "image/png",
+}
 
 
 class Limiter:
@@ -164,40 +169,18 @@ def answer_page(question: Question) -> str:
         "script": question.protocol.script(),
         "words": dict(Words("share.answer")),
     }
-    return fragment(
-        "answer.html",
-        STATIC,
-        title=_("One question"),
-        question=question,
-        asked=script,
-        epsilon=answer_words(float(question.epsilon)),
-    )
+    epsilon = answer_words(float(question.epsilon))
+    return fragment("answer.html", STATIC, question=question, asked=script, epsilon=epsilon)
 
 
 def gone_page() -> str:
     """Return the page of every link that does not work, whatever the reason."""
-    return _notice(
-        _("This link does not work"),
-        _(
-            "It was answered already, has expired, was closed, or never existed. Ask the sender "
-            "for a new one."
-        ),
-    )
+    return fragment("notice.html", STATIC, gone=True)
 
 
 def busy_page() -> str:
     """Return the page of a link that cannot be looked up just now."""
-    return _notice(
-        _("Try again in a minute"),
-        _(
-            "The server is too busy, or there are too many requests from your network. The link "
-            "is still valid."
-        ),
-    )
-
-
-def _notice(title: str, why: str) -> str:
-    return fragment("page.html", STATIC, title=title, why=why)
+    return fragment("notice.html", STATIC, gone=False)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -25,7 +25,7 @@ from workbench.server.web import who
 from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
-from workbench.ui.language import _
+from workbench.ui.language import Words
 from workbench.ui.report import asking, downloads, of_release, of_table
 from workbench.ui.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
 from workbench.ui.report.explore import PAGE
@@ -34,6 +34,7 @@ MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
 CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
 _FILE = "file="
+NOTICES, REASONS = Words("share.notices"), Words("share.reasons")
 Value = TypeVar("Value")
 POLICY = "Content-Security-Policy"
 LINK_HEADERS = HEADERS | {
@@ -180,30 +181,18 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 @functools.cache
 def gone_page() -> str:
     """Return the page of every link that does not work, whatever the reason."""
-    return _notice(
-        _("This link does not work"),
-        _(
-            "It has expired, was revoked, is meant for somebody else, or never existed. If it was "
-            "sent to you as somebody who signs in here, sign in first and open it again. Else "
-            "ask the sender for a new one."
-        ),
-    )
+    return _notice("gone")
 
 
 def busy_page() -> str:
     """Return the page of a link that cannot be looked up just now."""
-    return _notice(
-        _("Try again in a minute"),
-        _("The server is too busy, or cannot look anything up just now. The link stays as it is."),
-    )
+    return _notice("busy")
 
 
 def large_page() -> str:
     """Return the page of a file that is too large."""
-    return _notice(
-        _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
-    )
+    return _notice("large")
 
 
-def _notice(title: str, why: str) -> str:
-    return page(Document(title=title, about=(why,))).html()
+def _notice(name: str) -> str:
+    return page(Document(title=NOTICES[name], about=(REASONS[name],))).html()

@@ -134,7 +134,9 @@ class Curator(OnFile):
     def quote(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None, table_rows: float = 0
     ) -> Quote:
-        """Say what `run` would cost, what would remain, and the error to expect; reads no data.
+        """Say what `run` would cost, what would remain, and the error to expect.
+
+        Reads no data.
 
         Args:
             recipe: what to measure, and the model to learn.
@@ -150,7 +152,9 @@ class Curator(OnFile):
         return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
-        """Find the smallest loss at which each cell is within `half_width` rows with chance `level`; no data.
+        """Find the smallest loss at which each cell is within `half_width` rows with chance `level`.
+
+        Reads no data.
 
         Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
@@ -211,7 +215,10 @@ class Curator(OnFile):
         return self._paid(recipe, loss, cell, request_id, self.release, rehearse, release)
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
-        """Return the request id of an earlier release of this recipe at this loss; using it again is free."""
+        """Return the request id of an earlier release of this recipe at this loss.
+
+        Using it again is free.
+        """
         cell = self.schema.public_part(part)
         return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
@@ -245,7 +252,9 @@ class Curator(OnFile):
     def evaluate(
         self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
     ) -> InternalReport[Result]:
-        """Compare with the original, outside differential privacy; the ledger notes it without a charge.
+        """Compare with the original, outside differential privacy.
+
+        The ledger notes it without a charge.
 
         Args:
             evaluation: the question.
@@ -264,7 +273,7 @@ class Curator(OnFile):
     def evaluate_privately(
         self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
     ) -> PrivateReport:
-        """Compare with the original under differential privacy: charged, and the answer may be shared.
+        """Compare with the original under differential privacy, at a charge, for an answer to share.
 
         As with `run`, the same question at the same loss returns its stored answer, a new request id is a
         new draw, and a charge stays whatever happens after it.
@@ -301,7 +310,10 @@ class Curator(OnFile):
         return request_of_all(self.ledger.key, self.lines(), plan)
 
     def _found(self) -> PrivacyUnit:
-        """Find the rows of a person privately, at their charge, unless they are on file; return the unit."""
+        """Find the rows of a person privately, at their charge, unless they are on file.
+
+        Return the unit.
+        """
         unit, name = self.schema.unit, self.schema.unit.id_column or ""
         if unit_on_file(self.account, self.ledger) is None:
             search = Curator(
@@ -326,7 +338,9 @@ class Curator(OnFile):
         rehearse: Callable[[Loss], Measurer],
         answer: Callable[[Measurer, str], Answer],
     ) -> Answer:
-        """Return the stored answer, or rehearse, reserve, only then answer, and commit; a charge stays.
+        """Return the stored answer, or rehearse, reserve, only then answer, and commit.
+
+        A charge stays.
 
         Args:
             question: what is paid for.
@@ -360,10 +374,16 @@ class Curator(OnFile):
         return content
 
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
-        """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
+        """Return `plan_digests` of the request.
+
+        Equal plans on equal schemas are the same request.
+        """
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
-        """Return the part as the ledger keeps it: all rows, of a source in which rows may move."""
+        """Return the part as the ledger keeps it.
+
+        A source in which rows may move keeps all rows.
+        """
         return None if part is None or self.account.source else self.schema.part_on_file(part)

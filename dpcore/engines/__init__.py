@@ -1,1 +1,4 @@
-"""The only place that holds rows; imported by the curator alone."""
+"""The only place that holds rows.
+
+Imported by the curator alone.
+"""

@@ -1,4 +1,4 @@
-"""Engines: the rows of a private table, and the questions that the curator has for them."""
+"""Engines, which hold the rows of a private table and answer the questions of the curator."""
 
 from __future__ import annotations
 

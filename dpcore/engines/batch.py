@@ -1,4 +1,4 @@
-"""Some rows at once: their columns, and the cell of each value, found once per distinct value."""
+"""Some rows at once, with their columns, and the cell of each value, found once per distinct value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cell of each value: a distinct one is looked at once, and its cell follows from it alone."""
+"""The cell of each value, found once per distinct value and from that value alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class CellTable:
         return cls(cells=cells, names=names)
 
     def look(self, column: Column, places: Array, named: Callable[[Array], pd.Series]) -> Cells:
-        """Return the cell of each number, -1 for a missing value. Raises: SchemaError.
+        """Return the cell of each number, -1 for a missing value.
+
+        Raises: SchemaError.
 
         Args: named: the values of some distinct numbers.
         """

@@ -1,4 +1,4 @@
-"""Rows in memory: a pandas frame, coded once, counted with one mixed-radix bincount a clique."""
+"""Rows in memory, a pandas frame that is coded once and counted with one mixed-radix bincount a clique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joint tables: few are counted in few passes, and all requested ones follow from them."""
+"""Joint tables, of which few are counted in few passes, and from which all requested ones follow."""
 
 from __future__ import annotations
 

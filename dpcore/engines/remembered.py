@@ -1,4 +1,4 @@
-"""Exact counts of one run: what was counted once is not counted again."""
+"""Exact counts of one run, where nothing is counted twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Work that engines do with rows: each takes a batch and gives a result, and results add up.
+"""Work that engines do with rows.
+
+Each takes a batch and gives a result, and results add up.
 
 A result follows from the batch alone, and adding is whole-number arithmetic or the union of sets, so that
 neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
@@ -41,7 +43,7 @@ class Making(Protocol[Made]):
 
     @property
     def reads(self) -> tuple[str, ...] | None:
-        """The columns it needs; None for all."""
+        """The columns it needs, None for all."""
 
     def of(self, batch: Batch) -> Made:
         """Return the result of some rows. Private."""

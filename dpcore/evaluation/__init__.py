@@ -1,4 +1,4 @@
-"""Evaluations of releases and of tables against the original: internal reports, and figures with noise."""
+"""Evaluations of releases and tables against the original, as internal reports and figures with noise."""
 
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation

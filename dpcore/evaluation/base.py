@@ -1,4 +1,4 @@
-"""The bases of all evaluations: questions about the original rows, for their owner's eyes only."""
+"""The bases of all evaluations, which ask about the original rows for their owner's eyes only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Readable(Protocol):
         """
 
     def counted(self, rows: Microdata) -> Microdata:
-        """Return those of some rows that count: of each person as many as declared."""
+        """Return the rows that count, of each person as many as declared."""
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows, the first that are read."""
@@ -53,14 +53,17 @@ class Readable(Protocol):
 
 
 class Evaluation(Registered, ABC, Generic[Read, Result]):
-    """A question that reads the original, outside differential privacy; the ledger notes its kind."""
+    """A question that reads the original, outside differential privacy.
+
+    The ledger notes its kind.
+    """
 
     kind: ClassVar[str]
     """Names the question in a word or two; an interface has a sentence for each."""
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Names of the columns, models or methods in question, for the ledger; no values."""
+        """Names of the columns, models or methods in question, for the ledger, without values."""
         return ()
 
     @abstractmethod
@@ -72,7 +75,10 @@ class Evaluation(Registered, ABC, Generic[Read, Result]):
 
     @abstractmethod
     def compute(self, original: Read, schema: Schema, on_progress: OnProgress = silent) -> Result:
-        """Return the answer; what takes long calls `on_progress` with the stage and the share done."""
+        """Return the answer.
+
+        What takes long calls `on_progress` with the stage and the share done.
+        """
 
 
 class RowsEvaluation(Evaluation[Microdata, Result]):
@@ -102,7 +108,7 @@ class PrivateEvaluation(Registered, ABC):
     @property
     @abstractmethod
     def about(self) -> tuple[str, ...]:
-        """Names of the columns or parameters in question; no values."""
+        """Names of the columns or parameters in question, without values."""
 
     @property
     @abstractmethod

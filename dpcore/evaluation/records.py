@@ -115,7 +115,7 @@ def distances(targets: Records, table: Records, columns: Sequence[int] | None = 
 
 
 def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
-    """Read a column with an order as numbers or days since 1970-01-01, (rows,); NaN where there is none.
+    """Read a column with an order as numbers or days since 1970-01-01, (rows,), NaN where there is none.
 
     An interval that is written as a text counts as its middle. Other values of the column change nothing: a
     float of 32 or 16 bits is the number of its own text here, as it is among values of other types.
@@ -148,7 +148,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
 
 
 def texts_in(column: Column, values: pd.Series) -> pd.Series:
-    """Read a column without an order as texts, (rows,), one text per value; NA where missing."""
+    """Read a column without an order as texts, (rows,), one text per value, NA where missing."""
     texts = as_text(values)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
@@ -193,7 +193,10 @@ class Declared:
 
 
 def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
-    """Cut a table made elsewhere to what has cells of the schema; written intervals become middles."""
+    """Cut a table made elsewhere to what has cells of the schema.
+
+    Written intervals become middles.
+    """
     kept: dict[str, pd.Series] = {}
     left_out = []
     fits = np.ones(len(frame), dtype=bool)

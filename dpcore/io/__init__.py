@@ -1,4 +1,4 @@
-"""Files in, and public tables out: bytes on both sides, no paths."""
+"""Files in, and public tables out, as bytes on both sides, without paths."""
 
 from dpcore.io.checks import Limits, check_size
 from dpcore.io.export import to_csv, to_parquet

@@ -123,5 +123,5 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
 
 
 def shown(name: str) -> str:
-    """Quote a column's name for messages: on one line, and at most 60 characters of it."""
+    """Quote a column's name for messages, on one line, with at most 60 characters of it."""
     return repr(name if len(name) <= 60 else name[:59] + "…")

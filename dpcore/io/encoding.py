@@ -1,4 +1,4 @@
-"""Bytes to text: what a file is, by its first bytes, and which encoding its text has, by evidence.
+"""Bytes to text, by what the first bytes and the evidence say of the format and the encoding.
 
 Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and named.
 """
@@ -49,7 +49,9 @@ def is_parquet(data: bytes) -> bool:
 
 
 def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """Decode text, and name its encoding; `encoding`, if given, is the only one tried.
+    """Decode text, and name its encoding.
+
+    `encoding`, if given, is the only one tried.
 
     Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes, GB18030 if most of
     its characters are everyday Chinese, Windows-1252 if accented letters stand alone among plain ones, and
@@ -105,7 +107,7 @@ def _try(data: bytes, encoding: str) -> str | None:
 
 
 def _utf16_order(data: bytes) -> str | None:
-    """UTF-16 without a mark: plain characters leave a zero in every second byte, always on one side."""
+    """Return whether bytes are UTF-16 without a mark, by a zero in every second byte."""
     even, odd = data[0:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
     if even + odd < min(len(data), _SAMPLE) / 8 or (even and odd):
         return None
@@ -126,6 +128,9 @@ def _is_chinese(data: bytes) -> bool:
 
 
 def _is_western(data: bytes) -> bool:
-    """Bytes above ASCII come one by one, as in Müller or café; other alphabets make runs of them."""
+    """Bytes above ASCII come one by one, as in Müller or café.
+
+    Other alphabets make runs of them.
+    """
     runs = re.findall(rb"[\x80-\xff]+", data)
     return _try(data, "cp1252") is not None and sum(map(len, runs)) <= 1.5 * len(runs)

@@ -1,4 +1,6 @@
-"""Public tables to the bytes of a file. Private rows do not pass: only a `PublicTable` is taken.
+"""Public tables to the bytes of a file.
+
+Private rows do not pass, as only a `PublicTable` is taken.
 
 A spreadsheet runs a cell of a CSV file that begins like a formula. Such texts get an apostrophe in front, in
 cells and in the header. Parquet is not opened by spreadsheets that way and keeps every text as it is.
@@ -18,7 +20,9 @@ from dpcore.tables.rows import PublicTable
 
 
 def to_csv(table: PublicTable) -> bytes:
-    """UTF-8 text with commas, CRLF (RFC 4180) and a header; missing cells are empty, formulas disarmed.
+    """UTF-8 text with commas, CRLF (RFC 4180) and a header.
+
+    Missing cells are empty, formulas disarmed.
 
     Free post-processing. Raises: DisclosureError for anything but a PublicTable.
     """
@@ -31,7 +35,9 @@ def to_csv(table: PublicTable) -> bytes:
 
 
 def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:
-    """Parquet with the types of the table; `metadata`, such as its guarantee, goes into the footer.
+    """Parquet with the types of the table.
+
+    `metadata`, such as its guarantee, goes into the footer.
 
     Free post-processing. Raises: DisclosureError for anything but a PublicTable.
     """

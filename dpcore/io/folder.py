@@ -1,4 +1,4 @@
-"""Public tables of any size as a folder of Parquet files: complete under its name, or not there at all.
+"""Public tables of any size as a folder of Parquet files, complete under its name, or not there at all.
 
 Until it is complete it has a name of its own beside its place, and a lock that ends with the process. What
 others have left without a lock is removed whenever a folder is begun beside it.
@@ -44,7 +44,7 @@ def write_folder(
     *,
     unfinished: Path | None = None,
 ) -> int:
-    """Write the tables, one file for each, and give the folder its name once all are written; how many rows.
+    """Write the tables, one file for each, give the folder its name, and return the number of rows.
 
     Free post-processing.
 
@@ -144,7 +144,7 @@ class _Mixer:
                 writer.write_table(table.slice(begin, end - begin))
 
     def finish(self, metadata: Mapping[str, str] | None) -> int:
-        """Shuffle each file into one of Parquet; how many rows there are."""
+        """Shuffle each file into one of Parquet, and return the number of rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -192,7 +192,7 @@ def discard(unfinished: Path) -> None:
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """Make a folder that gets its name once all is in it and on the disk; else it is removed."""
+    """Make a folder that gets its name once all is in it and on the disk, else it is removed."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:

@@ -1,4 +1,4 @@
-"""Columns of texts to columns of numbers, dates and texts: each distinct text is looked at once."""
+"""Columns of texts to columns of numbers, dates and texts, looking at each distinct text once."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class _Texts:
         return self._distinct
 
     def look(self, fits: Callable[[str], bool] = bool) -> list[str]:
-        """Return some of them that fit, if half of some do; else none."""
+        """Return some of them that fit, if half of some do, else none."""
         few = self.arrow.slice(0, 4 * _LOOK).to_pylist()
         some = [text for text in few if not means_missing(text)][:_LOOK]
         fitting = [text for text in some if fits(text)]
         return fitting if 2 * len(fitting) >= len(some) else []
 
     def most(self, fits: Callable[[str], bool]) -> list[str]:
-        """Those that fit, if the cells with one of them are most of those that are not missing; else none."""
+        """Return those that fit, if most cells that are not missing hold one of them, else none."""
         fitting = [text for text in self.distinct if fits(text)]
         if len(fitting) == len(self.distinct) or not fitting:
             return fitting
@@ -81,7 +81,9 @@ class _Texts:
         return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
 
     def replaced(self, texts: list[str], reading: NumbersOrDates) -> bool:
-        """Take the reading for these texts; marks for missing and what did not fit stay.
+        """Take the reading for these texts.
+
+        Marks for missing and what did not fit stay.
 
         False, and nothing is taken, where a text would become one that is there: one id of two.
         """
@@ -97,7 +99,7 @@ class _Texts:
         return True
 
     def values(self, *, may_be_id: bool) -> Any:
-        """Return an Arrow column: whole numbers, numbers or texts."""
+        """Return an Arrow column of whole numbers, numbers or texts."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -195,7 +197,7 @@ def _has_point(column: _Texts) -> bool:
 
 
 def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> tuple[list[str], NumbersOrDates | None]:
-    """Find the numbers of a column, and their rewriting; None where they are plain, or not most."""
+    """Find the numbers of a column, and their rewriting, None where they are plain, or not most."""
     other = "," if decimal == "." else "."
     for sign in (decimal,) if asked else (decimal, other):
         if sign == "." and column.plain:

@@ -1,4 +1,4 @@
-"""The layout of a text file: its separator, the title lines above the table, its header."""
+"""The layout of a text file, with its separator, the title lines above the table, and its header."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def position(text: str, lines: int) -> int:
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
-    """Parse the first rows; blank lines are empty lists."""
+    """Parse the first rows.
+
+    Blank lines are empty lists.
+    """
     rows: list[list[str]] = []
     sample = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     with contextlib.suppress(csv.Error):
@@ -81,7 +84,7 @@ def _separator(text: str) -> str | None:
 
 
 def _titles(text: str, separators: tuple[str, ...]) -> int:
-    """Lines above the table: each with one text at most, above a table whose rows have three fields or more.
+    """Return the lines above the table, with one text at most, above rows that have three fields or more.
 
     A table of two columns counts only below a blank line, since a list of texts may hold a separator each.
     """
@@ -110,7 +113,7 @@ def _rows_of_line(text: str, separator: str) -> list[str]:
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Return whether the first row is one of the table: numbers above numbers, texts that come again."""
+    """Return whether the first row is one of the table, by numbers above numbers, or texts that recur."""
     rows = [row for row in rows if row]
     if len(rows) < 3 or len({len(row) for row in rows[:-1]}) != 1:
         return False

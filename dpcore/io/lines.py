@@ -1,4 +1,6 @@
-"""The rows of a text file as columns of texts, parsed by Arrow; what is no table is refused first.
+"""The rows of a text file as columns of texts, parsed by Arrow.
+
+What is no table is refused first.
 
 Arrow reads a few things more kindly than this program may: an open quotation mark, text after a closed one,
 lines without end. So these are looked for before, in one linear pass.
@@ -135,7 +137,10 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
 
 
 def _without_blanks(text: str, separator: str) -> str:
-    """Cut the blanks between a separator and a quotation mark; those of cells stay."""
+    """Cut the blanks between a separator and a quotation mark.
+
+    Those of cells stay.
+    """
     sep = re.escape(separator)
     quoted = r'"[^"]*+(?:""[^"]*+)*+"'
     parts = re.compile(rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+')

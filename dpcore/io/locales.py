@@ -1,4 +1,4 @@
-"""Texts of many countries as plain numbers and ISO dates: 3.461,21 €, 1'000.5, 06.04.2002, 2002年4月6日.
+"""Texts of many countries as plain numbers and ISO dates, such as 3.461,21 €, 1'000.5 and 2002年4月6日.
 
 All of it looks at texts one by one, in linear time, and at a column as a whole only to decide what is meant:
 which sign is before the decimals, and whether 06/04 is in April.
@@ -38,7 +38,7 @@ _NUMBERS = {decimal: _number(decimal) for decimal in _GROUPS}
 
 @dataclass(frozen=True, kw_only=True)
 class NumbersOrDates:
-    """Texts as plain ones: one for each, and how they were written.
+    """Texts as plain ones, one for each, with how they were written.
 
     Attributes:
         decided: whether they could not be read in another way.
@@ -61,7 +61,7 @@ def is_date(text: str) -> bool:
 
 
 def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
-    """Numbers with one sign before the decimals, one between thousands and one unit; None for all else.
+    """Numbers with one sign before the decimals, one between thousands and one unit, None for all else.
 
     Decided: some number has both signs, or groups or decimals that the other reading would not allow.
     """
@@ -91,7 +91,7 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
 
 
 def as_dates(texts: Sequence[str], day_first: bool | None) -> NumbersOrDates | None:
-    """Dates as ISO texts; None for all else.
+    """Dates as ISO texts, None for all else.
 
     Dates with points have the day first. With slashes or hyphens the order is what fits all of them; where
     both fit, it is `day_first`, and with None the reading has no texts.

@@ -13,7 +13,7 @@ DECIMALS = (".", ",")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options of a text file; None for what is to be seen from the file itself.
+    """Options of a text file, None for what is to be seen from the file itself.
 
     Attributes:
         encoding: Python's name of it.

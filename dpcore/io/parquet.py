@@ -1,4 +1,4 @@
-"""Parquet to columns: the footer is weighed before anything is unpacked.
+"""Parquet to columns, whose footer is weighed before anything is unpacked.
 
 A few packed bytes can unpack to any size: a column of one repeated value costs next to nothing in the file.
 So the footer's rows, columns and unpacked bytes are checked first. Then, because a footer may lie, rows are

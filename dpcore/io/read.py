@@ -1,4 +1,4 @@
-"""The bytes of a file to a table: limits first, then what it is, then its encoding, layout and kinds.
+"""The bytes of a file to a table, by limits, then by what it is, then by encoding, layout and kinds.
 
 Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`. Numbers become numbers,
 dates ISO texts, and everything else stays text; empty cells are missing. What else means missing, such as

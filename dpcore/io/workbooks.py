@@ -124,7 +124,7 @@ def _texts(cells: Iterable[Any]) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    """One cell: whole numbers without a point, dates in ISO order, nothing for what is missing."""
+    """Write one cell, whole numbers without a point, dates in ISO order, nothing for what is missing."""
     if cell is None or cell is pd.NaT:
         return ""
     if isinstance(cell, float):

@@ -1,4 +1,4 @@
-"""The base of all protocols for categories: unbiased frequencies from reports that support some.
+"""The base of all protocols for categories, with unbiased frequencies from reports that support some.
 
 A report supports its sender's category with chance p, and any other category with chance q. Everything that
 the collector computes follows from p and q (Wang, Blocki, Li, Jha, USENIX Security 2017, section 3).
@@ -61,7 +61,7 @@ class Protocol(Registered, ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two answers: e to the real epsilon."""
+        """The largest ratio of the chances of one report under two answers, e to the real epsilon."""
 
     @property
     @abstractmethod
@@ -101,15 +101,17 @@ class Protocol(Registered, ABC):
 
     @abstractmethod
     def script(self) -> dict[str, Any]:
-        """Return the whole numbers that a client's script needs; thresholds as 16 hexadecimal digits."""
+        """Return the whole numbers that a client's script needs, thresholds as 16 hexadecimal digits."""
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used; at most `epsilon`."""
+        """The loss of one report with the chances that are really used, at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def estimate(self, reports: Any) -> Estimate:
-        """Unbiased frequencies of all categories. Free: it reads reports only.
+        """Return unbiased frequencies of all categories.
+
+        Free, as it reads reports only.
 
         Raises: ParameterError for no reports, or reports of another protocol.
         """
@@ -121,14 +123,19 @@ class Protocol(Registered, ABC):
         return spread(share, people, self.p, self.q)
 
     def mean_variance(self, people: int) -> float:
-        """Variance of an estimate, on average over the categories; the same whatever the people answer.
+        """Return the variance of an estimate, on average over the categories.
+
+        It is the same whatever the people answer.
 
         The variance is linear in the share, and the shares add up to 1.
         """
         return self.variance(1 / self.categories, people)
 
     def largest_variance(self, people: int) -> float:
-        """Variance of an estimate, at most, whatever share of the people have the category: it is linear."""
+        """Return the largest variance of an estimate, whatever share of the people have the category.
+
+        It is linear in it.
+        """
         return max(self.variance(0, people), self.variance(1, people))
 
 
@@ -197,7 +204,9 @@ def checked_categories(categories: Any) -> int:
 
 
 def checked_codes(codes: Any, categories: int) -> Integers:
-    """One value or many as an int64 array of category numbers; the caller's object is not changed.
+    """One value or many as an int64 array of category numbers.
+
+    The caller's object is not changed.
 
     Raises: ParameterError for anything but whole numbers or booleans in 0 .. categories - 1.
     """

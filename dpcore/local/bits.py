@@ -60,7 +60,10 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
 
 
 def uniform(bound: int, size: int) -> Integers:
-    """`size` draws of 0 .. bound - 1 with equal chances; `bound` is at most 2^24."""
+    """`size` draws of 0 .. bound - 1 with equal chances.
+
+    `bound` is at most 2^24.
+    """
     width = next(width for most, width in WIDTHS if bound <= most)
     kind = np.dtype(width)
     limit = (1 << 8 * kind.itemsize) // bound * bound
@@ -96,7 +99,10 @@ def checked_epsilon(epsilon: Number) -> Fraction:
 
 
 def exp_below(epsilon: Fraction) -> Fraction:
-    """Return a fraction just below e^epsilon (by less than 1e-49 of it); `LARGEST_EPSILON` caps it."""
+    """Return a fraction just below e^epsilon (by less than 1e-49 of it).
+
+    `LARGEST_EPSILON` caps it.
+    """
     with decimal.localcontext(prec=60, rounding=decimal.ROUND_FLOOR):
         capped = min(epsilon, Fraction(LARGEST_EPSILON))
         power = (Decimal(capped.numerator) / Decimal(capped.denominator)).exp()
@@ -114,7 +120,7 @@ def chance_of(threshold: int) -> Fraction:
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
-    """Return the epsilon of an exact ratio of chances: its logarithm, shown as at most `most`."""
+    """Return the epsilon of an exact ratio of chances, its logarithm, shown as at most `most`."""
     with decimal.localcontext(prec=40):
         logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
     return float(logarithm) if most is None else min(float(logarithm), float(most))

@@ -43,7 +43,9 @@ class Estimate:
 
     @property
     def frequencies(self) -> Values:
-        """Unbiased shares of the people, (count / n - q) / (p - q); noise takes some below 0 or above 1.
+        """Unbiased shares of the people, (count / n - q) / (p - q).
+
+        Noise takes some below 0 or above 1.
 
         Source: Wang et al. (2017), equation 1; Warner (1965) for two categories.
         """
@@ -84,7 +86,10 @@ class Estimate:
 
     @property
     def distribution(self) -> Values:
-        """The distribution nearest to the frequencies: at least 0, adding up to 1. No longer unbiased."""
+        """The distribution nearest to the frequencies, at least 0 and adding up to 1.
+
+        No longer unbiased.
+        """
         return nearest_distribution(self.frequencies, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Hadamard response: one number, whose bits agree with a pattern of the true category."""
+"""Hadamard response, which reports one number, whose bits agree with a pattern of the true category."""
 
 from __future__ import annotations
 

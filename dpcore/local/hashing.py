@@ -1,4 +1,4 @@
-"""Optimized local hashing: answer a much shorter question, chosen at random by each person."""
+"""Optimized local hashing, where each person answers a much shorter question, chosen at random."""
 
 from __future__ import annotations
 

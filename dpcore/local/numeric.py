@@ -1,4 +1,4 @@
-"""Bounded numbers at the source: every person reports a whole number, and their mean is estimated."""
+"""Bounded numbers at the source, where every person reports a whole number, and their mean is estimated."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two numbers: e to the real epsilon."""
+        """The largest ratio of the chances of one report under two numbers, e to the real epsilon."""
 
     @property
     @abstractmethod
@@ -117,7 +117,7 @@ class NumericMechanism(ABC):
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used; at most `epsilon`."""
+        """The loss of one report with the chances that are really used, at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Floats:
@@ -130,7 +130,9 @@ class NumericMechanism(ABC):
         return np.asarray(self.low + (checked - float(self.offset)) * (width / float(self.gain)))
 
     def estimate(self, reports: Any) -> MeanEstimate:
-        """Unbiased mean. Free: it reads reports only.
+        """Return the unbiased mean.
+
+        Free, as it reads reports only.
 
         Raises: ParameterError for no reports, or reports of another mechanism.
         """
@@ -163,7 +165,9 @@ def checked_bounds(low: float, high: float) -> None:
 
 
 def positions(values: Any, low: float, high: float) -> Floats:
-    """Return the places of numbers between the bounds, from 0 to 1; the caller's object is not changed.
+    """Return the places of numbers between the bounds, from 0 to 1.
+
+    The caller's object is not changed.
 
     Raises: ParameterError for numbers outside the bounds, not a number, or texts.
     """
@@ -182,7 +186,7 @@ def positions(values: Any, low: float, high: float) -> Floats:
 
 
 def discretize(values: Any, *, low: float, high: float) -> Bools:
-    """Each number rounded at random to one of the bounds, so that its mean stays: True for `high`.
+    """Round each number at random to one of the bounds, True for `high`, so that its mean stays.
 
     Not private alone: a report of `high` excludes the number `low`.
 
@@ -238,7 +242,7 @@ class RoundedResponse(NumericMechanism):
 
 
 class Duchi(RoundedResponse):
-    """Duchi's mechanism for one number: a single draw, with a chance that grows evenly from bound to bound.
+    """Duchi's mechanism for one number, a single draw, with a chance that grows evenly from bound to bound.
 
     The law is that of `RoundedResponse`, from one draw in place of two.
     Source: Duchi, Jordan, Wainwright (JASA 2018), section 3.2; Wang et al. (ICDE 2019), algorithm 1.
@@ -253,7 +257,7 @@ class Duchi(RoundedResponse):
 
 
 class Piecewise(NumericMechanism):
-    """The piecewise mechanism, on a grid: reports near the number are e^epsilon times likelier than others.
+    """The piecewise mechanism on a grid, where reports near the number are e^epsilon times likelier.
 
     The number is rounded at random to one of `STEPS` + 1 points i of the line from `low` to `high`. A report
     is one of STEPS + w places; those from i to i + w - 1 are near. With w = STEPS e^(-eps / 2) this is the

@@ -1,4 +1,4 @@
-"""A question with public answers, and how it is asked: everything that a report needs to be read alone."""
+"""A question with public answers, and how it is asked, which is all that a report needs to be read alone."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Question:
         return self.protocol.epsilon
 
     def encode(self, answers: Any) -> Integers:
-        """Return the category number of each answer, int64. Private: these are the true answers.
+        """Return the category number of each answer, int64.
+
+        Private, as these are the true answers.
 
         Args:
             answers: a list, array, series or pandas categorical of labels, of any type that has a text; a
@@ -85,7 +87,7 @@ class Question:
         return known[codes] if len(known) else np.empty(0, dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; the epsilon as the text of an exact number."""
+        """Return plain data, with the epsilon as the text of an exact number."""
         return {
             "question": self.text,
             "protocol": self.protocol.kind,

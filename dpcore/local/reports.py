@@ -1,4 +1,4 @@
-"""Collected reports as JSON lines. Every line carries its question and protocol: it decodes alone."""
+"""Collected reports as JSON lines, each with its question and protocol, so that it decodes alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomized response: the truth with a chance, another category otherwise."""
+"""Randomized response, which says the truth with a chance, and another category otherwise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, thresho
 
 
 class RandomizedResponse(OneNumber):
-    """k-ary randomized response: the true category with chance e^eps / (e^eps + k - 1), else any other alike.
+    """k-ary randomized response, the true category with chance e^eps / (e^eps + k - 1), else any other alike.
 
     >>> protocol = RandomizedResponse(categories=3, epsilon="1.5")
     >>> reports = protocol.perturb([0] * 6_000 + [1] * 3_000 + [2] * 1_000)  # each person's browser does this

@@ -40,7 +40,9 @@ class Several:
         return sum(losses, Fraction(0)) if self.way == "split" else max(losses)
 
     def perturb(self, answers: Sequence[Any]) -> tuple[Reports, ...]:
-        """Return the reports on each question; costs each person `epsilon` in all.
+        """Return the reports on each question.
+
+        Costs each person `epsilon` in all.
 
         Args:
             answers: the categories of all people, one list per question; is not changed.
@@ -70,7 +72,9 @@ class Several:
         )
 
     def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
-        """Estimate the frequencies of each question without bias; under "sample" from who drew it.
+        """Estimate the frequencies of each question without bias.
+
+        Under "sample" from who drew it.
 
         Args:
             reports: one list per question, as `perturb` returned them.
@@ -109,7 +113,7 @@ def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Severa
 
 
 def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
-    """Let each person answer one question, at all of `epsilon`: better, save for few questions.
+    """Let each person answer one question, at all of `epsilon`, which is better, save for few questions.
 
     Args:
         kind: the protocol of all questions.

@@ -1,4 +1,4 @@
-"""Subset selection: name a few categories, among which the true one is more often than not."""
+"""Subset selection, which names a few categories, the true one among them more often than not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.local.estimate import spread
 
 
 class SubsetSelection(BitsPerCategory):
-    """A set of `size` categories: with the true one at odds e^eps size : k - size, the others drawn alike.
+    """A set of `size` categories, with the true one at odds e^eps size to k - size, the others drawn alike.
 
     The least variance of all protocols; with sets of one it is k-ary randomized response.
     Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al. (2016).
@@ -27,7 +27,7 @@ class SubsetSelection(BitsPerCategory):
 
     @cached_property
     def size(self) -> int:
-        """The number of categories in a report: k / (e^eps + 1), rounded to where the variance is least."""
+        """The number of categories in a report, k / (e^eps + 1), rounded to where the variance is least."""
         wanted = self.categories / (exp_below(self.epsilon) + 1)
         near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
         return min(sorted(near), key=self._variance_at)

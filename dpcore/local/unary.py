@@ -1,4 +1,4 @@
-"""Unary encodings: one bit per category, each perturbed on its own.
+"""Unary encodings, one bit per category, each perturbed on its own.
 
 Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur, Korolova (2014).
 """
@@ -18,7 +18,7 @@ from dpcore.local.bits import WORD, bernoulli, chance_of, exp_below, threshold_o
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category: the own bit is 1 with chance p, every other bit with chance q."""
+    """One bit per category, where the own bit is 1 with chance p, and every other bit with chance q."""
 
     @property
     @abstractmethod
@@ -71,7 +71,7 @@ class UnaryEncoding(BitsPerCategory):
 
 
 class SymmetricUnary(UnaryEncoding):
-    """Symmetric unary encoding: p = e^(eps / 2) / (e^(eps / 2) + 1), q = 1 - p."""
+    """Symmetric unary encoding, with p = e^(eps / 2) / (e^(eps / 2) + 1) and q = 1 - p."""
 
     kind = "symmetric unary"
     place = 4
@@ -86,7 +86,7 @@ class SymmetricUnary(UnaryEncoding):
 
 
 class OptimizedUnary(UnaryEncoding):
-    """Optimized unary encoding: p = 1/2, q = 1 / (e^eps + 1). The least variance of all unary encodings."""
+    """Optimized unary encoding, with p = 1/2 and q = 1 / (e^eps + 1), of the least variance of all."""
 
     kind = "optimized unary"
     place = 3

@@ -1,4 +1,4 @@
-"""Risks of rows as they are: uniqueness, identifiers, and what groups give away."""
+"""Risks of rows as they are, from uniqueness, identifiers, and what groups give away."""
 
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk

@@ -1,4 +1,4 @@
-"""Sets of columns that single people out: distinction, separation and uniques.
+"""Sets of columns that single people out, by distinction, separation and uniques.
 
 Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
 rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts in both once in
@@ -94,7 +94,7 @@ def column_sets(
 
 
 def affordable(columns: int, largest: int) -> int:
-    """Columns of the largest sets that can be looked at, at most `largest`; at least single columns are."""
+    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1."""
     return max((size for size in range(1, largest + 1) if _sets_up_to(size, columns) <= MOST_SETS), default=1)
 
 

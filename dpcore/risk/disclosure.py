@@ -1,4 +1,4 @@
-"""Attribute disclosure: what a class gives away about a sensitive value, even when nobody is re-identified.
+"""Attribute disclosure, which is what a class gives away about a sensitive value without re-identification.
 
 All figures come from the pairs (class, value) that occur: a sensitive column may have any number of values.
 Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li, Venkatasubramanian (2007) for t-closeness.

@@ -70,7 +70,10 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
 
 
 def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
-    """Sentences that people wrote: mostly long, and hardly one of them twice; long categories come again."""
+    """Return whether texts are sentences that people wrote.
+
+    They are mostly long, and hardly one comes twice.
+    """
     share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(1, len(values))
     if len(values) < max(FEW_ROWS, rows / 10) or share < MOST_SENTENCES:
         return None
@@ -79,7 +82,10 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
 
 
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
-    """Texts and whole numbers of which nearly every row has its own; fractions are so without being keys."""
+    """Texts and whole numbers of which nearly every row has its own.
+
+    Fractions are so without being keys.
+    """
     share = float((counts == 1).sum() / len(frame))
     if share < NEARLY_ALL or len(frame) < FEW_ROWS or is_amount(frame[name]):
         return None
@@ -94,7 +100,7 @@ def _counts_rows(values: pd.Series) -> bool:
 
 
 def is_amount(values: pd.Series) -> bool:
-    """Numbers that are measured, not given out: fractions, and whole numbers of few digits with wide gaps."""
+    """Return whether numbers are measured, as fractions or numbers of few digits with wide gaps are."""
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
     present = values.dropna()

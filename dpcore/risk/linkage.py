@@ -1,4 +1,4 @@
-"""The linkage attack: join a table with a list of known people on what both hold, and count who is found.
+"""The linkage attack, which joins a table with a list of known people on what both hold.
 
 Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip code, birth date and sex.
 """

@@ -1,4 +1,4 @@
-"""Re-identification: how small the crowd is in which each row hides.
+"""Re-identification, by how small the crowd is in which each row hides.
 
 The classes are those of the columns an attacker is taken to know. A prosecutor knows that a person is in the
 table, a journalist only that the person is in a larger population, a marketer wants as many right guesses as

@@ -1,4 +1,7 @@
-"""Roles of columns, proposed from their names and values; a person decides."""
+"""Roles of columns, proposed from their names and values.
+
+A person decides.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from dpcore.text import Text
 
 
 def _words(names: str, anywhere: str) -> re.Pattern[str]:
-    """Compile the words of a list, with `_` for a blank; `anywhere`: in scripts that part no words."""
+    """Compile the words of a list, with `_` for a blank.
+
+    Words of `anywhere` are of scripts that part no words.
+    """
     return re.compile(rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}")
 
 
@@ -76,7 +82,10 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
 
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
-    """Return whether a column says who people are, whatever its name; few numbers are categories."""
+    """Return whether a column says who people are, whatever its name.
+
+    Few numbers are categories.
+    """
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)
     return finding.kind not in (*PLACES, "date", "unique values", RUNNING)

@@ -141,7 +141,7 @@ def largest_looked_at(columns: int) -> int:
 
 
 def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float) -> FloatArray:
-    """(rows,) the chance that a match on a row is right: one figure for the whole file, spread by the scores.
+    """Return the chance that a match on a row is right, (rows,), from one figure spread by the scores.
 
     Args: uniques: people who are alone in all columns together. paired: people who share them with exactly
         one other person. fraction: share of the population in the table.

@@ -1,4 +1,4 @@
-"""Risk in a sample: what sampling weights tell of the population, and what a household shares.
+"""Risk in a sample, by what sampling weights tell of the population and what a household shares.
 
 A row with a sampling weight w stands for about w people of the population. The weights of a group's people
 add up to an estimate of how many people of the population look like them: an estimate, so a group that is
@@ -40,7 +40,7 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
 def population_frequency(
     classes: IntArray, weights: FloatArray, person: IntArray | None = None
 ) -> FloatArray:
-    """(classes,) estimated people of the population in each class: the weights of its people, added up.
+    """Estimate the people of the population in each class, (classes,), by adding up weights.
 
     A person of several rows counts once in each class, with the smallest weight that they have there.
 
@@ -75,7 +75,9 @@ def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
 
 
 def households_of(frame: pd.DataFrame, column: str) -> IntArray:
-    """(rows,) a number per household; a row without one is a household of its own.
+    """Return a number per household, (rows,).
+
+    A row without one is a household of its own.
 
     Raises: SchemaError for an unknown column, or a table without rows.
     """

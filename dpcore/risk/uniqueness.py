@@ -1,4 +1,4 @@
-"""Population uniqueness: how many people would be unique in the whole population, judged from a sample.
+"""Population uniqueness, the people who would be unique in the whole population, judged from a sample.
 
 Two models of how class sizes continue beyond the sample. Both are estimates, and they differ.
 """
@@ -132,7 +132,7 @@ def _log_gamma_step(x: float, step: float) -> float:
 
 
 def _digamma(x: float) -> float:
-    """Logarithmic derivative of the gamma function, x above 0: recurrence to 10, then asymptotic series."""
+    """Return the digamma function for x above 0, by recurrence to 10, then by an asymptotic series."""
     below = 0.0
     while x < 10:
         below += 1 / x

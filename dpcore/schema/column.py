@@ -1,4 +1,4 @@
-"""Columns: public facts about their values, and the code of each value.
+"""Columns, with public facts about their values, and the code of each value.
 
 A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
 Here are categories and booleans; columns of numbers and dates are in `interval`.
@@ -243,7 +243,7 @@ class Categorical(Column):
 
     @cached_property
     def _rounded(self) -> pd.Index:
-        """Categories of more digits than a float holds, as floats have them; the first of those that meet."""
+        """Categories of more digits than a float holds, as floats have them, the first of those that meet."""
         near = pd.Index(texts_of(self.categories), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
         return near.where(is_new, self._index) if is_new.any() else self._index

@@ -1,4 +1,4 @@
-"""Identifiers in columns: names, numbers, contact data and dates, by values and by the column's name.
+"""Identifiers in columns, such as names, numbers, contact data and dates, by values and by the column's name.
 
 The one place that tells them, for schemas, audits and anonymization alike, in several languages and scripts.
 A column is of a kind when most of its distinct values are valid. Kinds with a check digit convince by

@@ -1,4 +1,4 @@
-"""The public shape of a coded table: column names and how many cells each has."""
+"""The public shape of a coded table, by column names and how many cells each has."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class IntervalColumn(Column):
 
     @property
     def bounds(self) -> list[float | str]:
-        """Bounds of the cells as people write them, one more than there are cells; dates as ISO texts."""
+        """Bounds of the cells as people write them, one more than the cells, with dates as ISO texts."""
         return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:

@@ -1,9 +1,10 @@
-"""Cells for a column of numbers: classes, lists, short ranges, wide ones, and heavy tails."""
+"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy tails."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ MOST_LISTED, ROWS_LISTED = 40, 5
 """Different numbers that are listed where they are far apart, and rows that each has on average."""
 SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
 SPECIAL_ROWS = 10
+TAIL = 20
+"""Times the median number that the largest is, from which cells grow with the numbers."""
+STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+MOST_DECADES = 6
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
@@ -89,17 +94,27 @@ def _wide(
     low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
     width = round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
+    usual = inner[(inner > 0) & ~inner.isin(special)]
+    cuts, reason = list[float](), Text("")
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
-        *cuts, end = _rising(high)
-        return Integer(
+        cuts = _rising(high, last=3, steps=(1, 2, 5), whole=True)
+        reason = Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers")
+    elif low >= 0 and len(usual) and usual.median() * TAIL <= high:
+        cuts = _rising(high, last=_decades(usual), steps=STEPS, whole=whole)
+        reason = Text("most numbers are far below the largest: cells that grow with the numbers")
+    if cuts:
+        kind: type[Any] = Integer if whole else Real
+        number: Any = int if whole else float
+        column: Column = kind(
             **base,
             low=0,
-            high=end - 1,
-            cuts=tuple(cuts),
-            special=tuple(map(int, special)),
+            high=number(cuts.pop()) - whole,
+            cuts=tuple(map(number, cuts)),
+            special=tuple(map(number, special)),
             from_data=("low", "high", "cuts", "special"),
-            reason=Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers"),
+            reason=reason,
         )
+        return column
     if whole:
         step = max(1, math.ceil(width))
         first = math.floor(low / step) * step
@@ -157,10 +172,17 @@ def _far(numbers: pd.Series) -> list[float]:
     return [value for value in far if (numbers == value).sum() >= SPECIAL_ROWS]
 
 
-def _rising(high: float) -> list[int]:
-    """Return the series 1, 2, 5, 10, ... of the last three powers of ten, to the first above `high`."""
-    last = int(math.log10(high))
-    series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
+def _decades(numbers: pd.Series) -> int:
+    """Return how many powers of ten, from the largest number down, hold nearly all of these."""
+    small = float(numbers.quantile(0.02))
+    return min(MOST_DECADES, math.floor(math.log10(numbers.max())) - math.floor(math.log10(small)) + 1)
+
+
+def _rising(high: float, *, last: int, steps: Sequence[float], whole: bool) -> list[float]:
+    """Return the steps times 1, 10, 100, ... of the `last` powers of ten, to the first above `high`."""
+    top = math.floor(math.log10(high))
+    first = max(1, top - last + 1) if whole else top - last + 1
+    series = [float(f"{step}e{power}") for power in range(first, top + 2) for step in steps]
     return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
 
 

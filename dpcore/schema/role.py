@@ -1,4 +1,4 @@
-"""Roles: what a column is to an attacker who wants to recognize a person."""
+"""Roles, by what a column is to an attacker who wants to recognize a person."""
 
 from __future__ import annotations
 

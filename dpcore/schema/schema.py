@@ -1,4 +1,4 @@
-"""The schema: what is publicly known about a table, and who is protected."""
+"""The schema, with what is publicly known about a table, and who is protected."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Schema:
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
-        """Facts that were taken from the data, by column; empty when all is known from outside."""
+        """Facts that were taken from the data, by column, empty when all is known from outside."""
         columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 

@@ -1,4 +1,4 @@
-"""Connected sources: tables that stay where they are, described so that a row comes from one person."""
+"""Connected sources, tables that stay where they are, described so that a row comes from one person."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Source:
 
     @property
     def base(self) -> str:
-        """The first table of a data base; empty for files and queries."""
+        """The first table of a data base, empty for files and queries."""
         return SourceKind.of_kind(self.kind).base(self)
 
     @property

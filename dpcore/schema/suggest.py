@@ -1,4 +1,7 @@
-"""Propose a schema for a table. A person confirms it; what it took from the data is marked."""
+"""Propose a schema for a table. A person confirms it.
+
+What it took from the data is marked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The privacy unit: the people who are protected, and the neighboring relation."""
+"""The privacy unit, with the people who are protected, and the neighboring relation."""
 
 from __future__ import annotations
 

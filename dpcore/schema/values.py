@@ -1,4 +1,4 @@
-"""Values as texts: the one place where a value becomes text.
+"""Values as texts, the one place where a value becomes text.
 
 A value is missing, a number or a text, and that follows from the value alone: never from the type of its
 column, the other values, their order, or what is equal to what (True is not 1, and 12.1 is not 12.10).

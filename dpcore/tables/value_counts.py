@@ -12,7 +12,9 @@ from dpcore.tables.classes import FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ValueCounts:
-    """The pairs of class and sensitive value that occur, sorted by both; all three arrays are (pairs,).
+    """The pairs of class and sensitive value that occur, sorted by both.
+
+    All three arrays are (pairs,).
 
     Attributes:
         group: number of the class.

@@ -25,7 +25,7 @@ def configuration(folder: Path, own: str, servers: tuple[str, ...], *, path: str
         "/dev/stdout": f"{folder}/access",
         "listen 8443 ssl": f"listen {own} ssl" if tls else f"listen {own}",
         "/etc/nginx/tls/": f"{folder}/",
-        "server app:8501;": " ".join(f"server {each};" for each in servers),
+        "server app:8501 resolve;": " ".join(f"server {each};" for each in servers),
         "location / {": f"location {path} {{",
     }
     for before, after in replaced.items():

@@ -42,19 +42,26 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     assert page.locator("svg").count() == 1
     assert stakeholder.context.cookies() == []
     order = [
+        "How many people are",
         "What came out",
         "What is promised, and what not",
         "How to read it",
         "Download",
-        "Ask a question",
+        "How to cite it",
     ]
     assert page.locator("h2").all_inner_texts() == order
 
+    page.get_by_label("condition 1").select_option("from 20")
+    page.get_by_role("button", name="Ask").click()
+    assert "Asked: age from 20 to below" in page.locator("#answer").inner_text()
+    assert page.url.endswith("?q=from-0%3D20&q=#answer")
+
+    page.get_by_text("More conditions").click()
     page.get_by_label("from", exact=True).fill("20")
     page.get_by_label("to below", exact=True).fill("40")
     page.get_by_role("button", name="How many rows?").click()
     said = page.locator("#answer").inner_text()
-    assert re.search(r"About [\d,]+ rows\.\s+The true number lies between [\d,]+ and [\d,]+", said), said
+    assert re.search(r"About [\d,]+ people\.\s+The true number lies between [\d,]+ and [\d,]+", said), said
     assert page.get_by_label("from", exact=True).input_value() == "20"
     page.get_by_label("from", exact=True).fill("900")
     page.get_by_role("button", name="How many rows?").click()
@@ -66,7 +73,13 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     file = folder / "release.json"
     started.value.save_as(file)
     release = dp.read_release(file)
-    for name in ("Counts with low", "Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee"):
+    for name in (
+        "Counts with low and high (CSV)",
+        "Counts with low and high (JSON)",
+        "Drawn rows (CSV)",
+        "Drawn rows (Parquet)",
+        "The guarantee",
+    ):
         with page.expect_download() as started:
             page.get_by_role("link", name=name).click()
         assert Path(started.value.path()).stat().st_size > 100

@@ -44,7 +44,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert opened.at.text_input[0].value == "Histogram of age"
     seen = opened.at.get("iframe")[0].proto.srcdoc
     assert "What is promised" in seen
-    assert "Ask a question" in seen
+    assert "How many people are" in seen
     opened.set("text_input", "Title", "Ages <b>").set("text_area", "Note", "hello")
     seen = opened.at.get("iframe")[0].proto.srcdoc
     assert "Ages &lt;b&gt;" in seen

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as frames
+from scipy import stats
 
 import dpcore as dp
 from dpcore.schema import Column, Outside, Schema
@@ -313,3 +314,25 @@ def test_a_number_with_decimals_is_no_personal_number() -> None:
     schema = dp.suggest_schema(frame)
     assert left_out(schema) == set()
     assert schema.unit == dp.PrivacyUnit(max_rows=1)
+
+
+def off(numbers: np.ndarray) -> tuple[float, Column]:
+    """The largest distance of the distributions before and after encoding and decoding, and the column."""
+    frame = pd.DataFrame({"x": numbers})
+    (column,) = dp.suggest_schema(frame).columns
+    decoded = column.decode(column.encode(frame["x"]), np.random.default_rng(2))
+    return float(stats.ks_2samp(numbers, pd.Series(decoded).astype(float)).statistic), column
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_heavy_tail_keeps_its_shape(whole: bool) -> None:
+    """Cells of one width up to the largest income would put nearly all people into the first."""
+    rng = np.random.default_rng(1)
+    incomes = rng.lognormal(10.5, 1.2, 20_000)
+    distance, column = off(np.floor(incomes) if whole else incomes)
+    assert distance < 0.05
+    assert column.size <= 60
+    assert {"high", "cuts"} <= set(column.from_data)
+    distance, column = off(rng.normal(500, 100, 20_000).clip(0) // (1 if whole else 0.01))
+    assert not column.cuts
+    assert distance < 0.05

@@ -118,8 +118,9 @@ def test_the_page_says_it_all_without_a_script(shared: Shared) -> None:
     page = shared.get()
     assert page.status == 200
     order = [
-        "differentially private", "<h1", "Protected:", "What came out", "<svg", "<details>",
-        "What is promised", "at most 73.1\u202f% sure", "How to read it", 'id="downloads"', 'id="ask"',
+        "differentially private", "<h1", "people were counted", 'id="ask"', "What came out", "<svg",
+        "<details>", "What is promised", "at most 73.1\u202f% sure", "How to read it", 'id="downloads"',
+        "How to cite it",
     ]  # fmt: skip
     places = [page.text.find(each) for each in order]
     assert -1 not in places
@@ -230,15 +231,30 @@ def test_files(shared: Shared) -> None:
     """What is downloaded would not be what the page shows."""
     page = shared.get().text
     names = re.findall(r'href="\?file=([^"]*)"', page)
-    assert names == ["counts.csv", "rows.csv", "rows.parquet", "guarantee.json", "release.json"]
+    assert names == [
+        "counts.csv", "counts.parquet", "counts.json", "datapackage.json", "rows.csv", "rows.parquet",
+        "guarantee.json", "release.json",
+    ]  # fmt: skip
     counts = pd.read_csv(io.BytesIO(shared.get(query="file=counts.csv").body))
-    assert list(counts.columns) == ["age", "sex", "city <b>", "rows", "low", "high", "as measured"]
+    assert list(counts.columns) == ["age", "sex", "city <b>", "rows", "low", "high", "as measured", "kind"]
     assert len(counts) == sum(each.values.size for each in RELEASE.marginals.values())
     told = RELEASE.answer(("age", "sex"))
     for name, values in (("rows", told.values), ("low", told.low), ("high", told.high)):
         assert np.allclose(counts[name].iloc[: values.size], values.ravel())
     measured = RELEASE.marginals["age", "sex"].values.ravel()
     assert np.allclose(counts["as measured"].iloc[: measured.size], measured)
+    assert set(counts["kind"]) == {"measured"}
+    described = json.loads(shared.get(query="file=datapackage.json").body)
+    for resource in described["resources"]:
+        body = io.BytesIO(shared.get(query=f"file={resource['path']}").body)
+        read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "json": pd.read_json}[resource["format"]](
+            body
+        )
+        assert [each["name"] for each in resource["schema"]["fields"]] == [*read]
+        numbers = [each["name"] for each in resource["schema"]["fields"] if each["type"] == "number"]
+        assert np.allclose(read[numbers].to_numpy(), counts[numbers].to_numpy(), equal_nan=True)
+    assert described["id"] in page  # the citation
+    assert described["guarantee"]["loss"] == {"epsilon": "1"}
     rows = pd.read_csv(io.BytesIO(shared.get(query="file=rows.csv").body))
     again = pd.read_parquet(io.BytesIO(shared.get(query="file=rows.parquet").body))
     assert len(rows) == len(again) == round(RELEASE.model.total)
@@ -257,7 +273,10 @@ def test_what_was_left_out_is_not_given(tmp_path: Path, contents: tuple[str, ...
     shared = Shared(tmp_path, contents=contents)
     page = shared.get()
     assert ('id="ask"' in page.text) == ("questions" in contents)
-    for name, needs in (("rows.csv", "rows"), ("release.json", "model"), ("counts.csv", "counts")):
+    for name, needs in (
+        ("rows.csv", "rows"), ("release.json", "model"), ("counts.csv", "counts"),
+        ("counts.json", "counts"), ("datapackage.json", "counts"),
+    ):  # fmt: skip
         assert (shared.get(query=f"file={name}").status == 200) == (needs in contents)
     answered = shared.get(query="from-0=20&below-0=40").text
     assert ("The true number lies" in answered) == ("questions" in contents)
@@ -268,13 +287,28 @@ def test_questions(shared: Shared) -> None:
     """SEEDS E5: somebody without the table asks for ranges, and would read another number."""
     answer = shared.get(query="from-0=20&below-0=40&is-1=0")
     expected = dp.count_rows(RELEASE, {"age": (20, 40), "sex": "F"})
-    assert f"About {round(expected.value):,} rows." in answer.text
+    assert f"About {round(expected.value):,} people." in answer.text
     assert f"between {round(expected.low):,} and {round(expected.high):,} in 95 of 100" in answer.text
     assert 'value="20"' in answer.text
     assert "checked" in answer.text
     wide = shared.get(query="from-0=20&below-0=40&is-2=0&is-2=1")
     assert "not measured together" in wide.text
     assert "A &amp; B, C" in wide.text
+
+
+def test_a_question_in_one_line(shared: Shared) -> None:
+    """Somebody who asks by the line at the top, or is sent its address, would read another answer."""
+    page = shared.get().text
+    offered = set(re.findall(r'<option value="([^"]+)"', page))
+    assert {"from-0=20", "below-0=80", "is-1=0", "is-2=3"} <= offered
+    assert "How many people are" in page
+    assert page.index('id="ask"') < page.index("<svg")
+    short, long = (shared.get(query=each).text for each in ("q=from-0%3D20&q=is-1%3D0", "from-0=20&is-1=0"))
+    answers = [re.findall(r'id="answer">.*?</div>', each, re.DOTALL) for each in (short, long)]
+    assert answers[0] == answers[1] != []
+    assert 'value="from-0=20" selected' in short
+    for value in offered:
+        assert "About " in shared.get(query=f"q={value.replace('=', '%3D')}&q=").text
 
 
 @pytest.mark.parametrize(
@@ -290,7 +324,10 @@ def test_questions(shared: Shared) -> None:
         ("is-9=0", "a column that this release does not have"),
         ("salary=1", "a column that this release does not have"),
         ("&".join(f"is-{i}=0" for i in range(1_000)), "is too long"),
-        ("&".join("a=1" for _ in range(1_000)), "too many conditions"),
+        ("is-1=" + "0" * 996, "is too long"),
+        ("q=is-9%3D0", "a column that this release does not have"),
+        ("q=from-0%3D20&q=from-0%3D40", "or a bound twice"),
+        ("q=is-1%3D7", "no such category"),
         ("is-1=" + "<script>", "no such category"),
     ],
 )  # fmt: skip
@@ -473,8 +510,8 @@ def test_people_are_whole(tmp_path: Path) -> None:
     recipe = dp.Marginals(cliques=[("sex",), ("ward",), ("sex", "ward")])  # which agree by their means
     shared = Shared(tmp_path, curator.run(recipe, dp.PureDP(epsilon="1")))
     page = html.unescape(shared.get().text)
-    counts = re.findall(r'x="360.0"[^>]*>([\d.,]+)<', page) + re.findall(r"has ([\d.,]+) rows", page)
-    counts += re.findall(r"([\d.,]+) rows in all", page)
+    counts = re.findall(r'x="360.0"[^>]*>([\d.,]+)<', page) + re.findall(r"has ([\d.,]+) people", page)
+    counts += re.findall(r"([\d.,]+) people were counted", page)
     assert len(counts) == 9
     assert not any("." in each for each in counts)
     shared.store.close()

@@ -24,13 +24,13 @@ def array(packed: Mapping[str, Any]) -> Array:
     return np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"])
 
 
-def width(variance: float, pooled: bool, noise: str = "laplace") -> int:
-    """Rows within which 95 of 100 draws of the discrete law lie; averages are not whole numbers."""
+def width(variance: float, pooled: bool, noise: str = "laplace", error: float = 0.05) -> int:
+    """Rows within which all but so many draws of the discrete law lie; averages are not whole numbers."""
     if noise == "gaussian":  # the discrete law lies within the normal one
-        return math.ceil(norm.ppf(0.975) * math.sqrt(variance) + pooled / 2)
+        return math.ceil(norm.isf(error / 2) * math.sqrt(variance) + pooled / 2)
     law = dlaplace(2 * math.asinh(math.sqrt(0.5 / variance)))
     rows = np.arange(math.ceil(20 * math.sqrt(variance)) + 2)
-    return int(np.argmax(2 * law.sf(rows) <= 0.05 + 1e-12)) + pooled
+    return int(np.argmax(2 * law.sf(rows) <= error * (1 + 1e-11))) + pooled
 
 
 def nearest(values: Array, total: float) -> Array:
@@ -97,13 +97,13 @@ class Told:
         best = min(self.tables.values(), key=lambda each: each["variance"] * array(each["values"]).size)
         return float(array(best["values"]).sum())
 
-    def of(self, clique: Clique, fold: int = 1) -> tuple[Array, Array, Array]:
-        """Values, low and high of each cell; of so many neighbors added up."""
+    def of(self, clique: Clique, fold: int = 1, error: float = 0.05) -> tuple[Array, Array, Array]:
+        """Values, low and high of each cell, wrong as often as `error`; of so many neighbors added up."""
         values, measured, variance, pooled = self._of(clique)
         starts = np.arange(0, len(values), fold) if clique else None
         if fold > 1:
             values, measured = (np.add.reduceat(each, starts) for each in (values, measured))
-        half = width(variance * fold, pooled, self.noise)
+        half = width(variance * fold, pooled, self.noise, error)
         low, high = np.maximum(0, measured - half), np.maximum(0, measured + half)
         return values, np.minimum(low, values), np.maximum(high, values)
 

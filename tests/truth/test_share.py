@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import io
 import json
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,18 @@ from workbench import session
 from workbench.records.link_form import LinksState
 from workbench.store.shares import SharedPage
 from workbench.store.surveys import links_work
-from workbench.ui.report import asking, downloads, of_release, of_table
+from workbench.ui.report import asking, downloads, of_release, of_table, sentences
 from workbench.ui.report.document import page
+from workbench.ui.wording import join
 
-COUNT = "{column}: each count is within {half} rows of the truth in 95 of 100 cases|"
-BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.|"
-PAIR = "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases|"
-WHOLE = "{rows} rows in all, give or take {half}|"
+COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 100 cases|"
+BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}.|"
+PAIR = "{a} and {b} together|"
+WHOLE = "{rows} {counted} were counted, give or take {half}.|"
+LARGEST = "The largest is {cells}: {low} to {high} % of the {counted} counted.|"
+AMONG = "The largest is one of {cells}; the noise hides which.|cells"
+HALF = "More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.|"
+CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
     "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
 )
@@ -53,10 +59,7 @@ MADE = (
 )
 SURE = "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure"
 ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
-UNITS = (
-    "Protected: whether one person is in the table at all ({unit}).|unit",
-    "Protects against learning whether one person is in the table: {unit}.|unit",
-)
+UNITS = ("Protects against learning whether one person is in the table: {unit}.|unit",)
 STATIC = {
     "{low} to {high}|low",  # bounds that were declared, in the form and in its empty fields
     "{low} to {high}|high",
@@ -65,6 +68,8 @@ STATIC = {
     "{column} from {low} to below {high}|high",
     "Declared as known from outside ({source}): {columns}.|columns",  # names of columns
     "Made on {day}.|day",
+    "condition {number}|number",
+    CITED + "title",
 }
 EPSILON = 2.5
 RIGHT = Release.answer
@@ -118,6 +123,7 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
     """What is true of each figure of the page."""
     true: dict[str, Any] = {}
     labels = {name: release.schema.column(name).labels for name in told.columns}
+    error = 0.05 / (1 + len(told.columns))
 
     def reach(values: Any, low: Any, high: Any) -> float:
         return float(np.maximum(values - low, high - values).max())
@@ -126,6 +132,7 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
         fold = -(-len(labels[name]) // 60)
         cells = [f"{each} …" if fold > 1 else each for each in labels[name][::fold]]
         values, low, high = told.of((name,), fold)
+        bars, ends = bars_of(told, release.schema.column(name))
         of = {
             COUNT + "half": reach(values, low, high),
             COUNT + "column": name,
@@ -137,17 +144,18 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
             "rows": values.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
-            **drawn(values, np.stack([low, high], axis=1)),
+            **drawn(bars, ends),
+            **said_of(told, release.schema.column(name), error),
         }
         true |= {f"{name}: {key}": value for key, value in of.items()}
     for pair in [clique for clique in told.cliques if len(clique) == 2][:8]:
         values, low, high = told.of(pair)
         cells = cells_of([labels[name] for name in pair])
         heading = " × ".join(pair)
-        of = {PAIR + "half": reach(values, low, high), PAIR + "a": pair[0], PAIR + "b": pair[1]}
+        of = {COUNT + "half": reach(values, low, high), PAIR + "a": pair[0], PAIR + "b": pair[1]}
         of |= {name: [cell[place] for cell in cells][:300] for place, name in enumerate(pair)}
         of |= {
-            "Noisy counts of {a} by {b}, darker is more rows.|" + side: name
+            "Noisy counts of {a} by {b}, the stronger the color the more.|" + side: name
             for side, name in zip("ab", pair, strict=True)
         }
         sides = {"rows": values, "low": low, "high": high}
@@ -159,12 +167,21 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
                 or np.allclose([s[4] for s in shapes], values.ravel() / values.max(), atol=6e-4)
             )
         )
-        of["drawn sign"] = lambda _: True  # labels of cells
+        of["drawn sign"] = lambda signs, values=values: (  # of the legend, and labels of cells
+            any(
+                x > 100 and y == 12 and text.split()[0] == f"{round(folded_of(values).max()):,}"
+                for x, y, text in signs
+            )
+        )
+        of["drawn shade"] = lambda shapes: (
+            [round(each[4], 2) for each in shapes] == [0, 0.2, 0.4, 0.6, 0.8, 1]
+        )
         true |= {f"{heading}: {key}": value for key, value in of.items()}
-    values, low, high = told.of(())
+    values, low, high = told.of((), error=error)
     true[WHOLE + "rows"] = lambda shown: agrees(shown, told.total) and near(told, len(counted(odd)))
     true[WHOLE + "half"] = reach(values, low, high)
     true["{name} {loss}|loss"] = EPSILON
+    true |= cited(told.file)
     true[SURE] = 100 / (1 + math.exp(-EPSILON))
     true["{number} columns|number"] = len(told.columns)
     true[MADE] = told.file["created"][:10]
@@ -172,6 +189,73 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
     rows = "one row" if odd.id is None else f"at most {odd.cap} rows, named by {odd.id!r}"
     true |= dict.fromkeys(UNITS, f"add or remove one person ({rows})")
     return {key: lambda _, value=value: value for key, value in true.items()}
+
+
+def cited(file: Any) -> dict[str, Any]:
+    """What the line to cite a release says."""
+    whole = json.dumps({name: value for name, value in file.items() if name != "digest"}, sort_keys=True)
+    digest = hashlib.sha256(whole.encode()).hexdigest()
+    return {CITED + "digest": digest, CITED + "day": file["created"][:10]}
+
+
+def folded_of(values: np.ndarray) -> np.ndarray:
+    """The table as it is drawn: at most 20 cells a side."""
+    for axis, size in enumerate(values.shape):
+        values = np.add.reduceat(values, np.arange(0, size, -(-size // 20)), axis=axis)
+    return values
+
+
+def bars_of(told: Told, column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The bars of a column with their ends: of categories that may be empty one bar for all."""
+    values, low, high = told.of((column.name,))
+    small = np.flatnonzero(low <= 0)
+    if hasattr(column, "bounds") or not 1 < len(small) < len(values):
+        fold = -(-len(values) // 60)
+        values, low, high = told.of((column.name,), fold)
+        return values, np.stack([low, high], axis=1)
+    kept = np.flatnonzero(low > 0)
+    rest = told.asked({column.name: small.tolist()})
+    bars = np.append(values[kept], rest[0])
+    ends = np.stack([np.append(low[kept], rest[1]), np.append(high[kept], rest[2])], axis=1)
+    return bars, ends
+
+
+def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
+    """What the sentence over a chart may say: of all runs of cells, one by one, the first that holds half."""
+    size = len(column.bounds) - 1 if hasattr(column, "bounds") else 0
+    each = error / (column.size + size * (size + 1) // 2)
+    values, low, high = told.of((column.name,), error=each)
+    _all, least, most = told.of((), error=error)
+
+    def shares(ends: Sequence[float]) -> tuple[int, int]:
+        return math.floor(100 * ends[0] / most + 1e-9), math.ceil(min(100, 100 * ends[1] / least) - 1e-9)
+
+    unsaid = dict.fromkeys([HALF + each for each in ("low", "high", "first", "end")])
+    unsaid |= dict.fromkeys([AMONG, *(LARGEST + each for each in ("cells", "low", "high"))])
+    _values, measured, variance, pooled = told._of((column.name,))
+    for wide in range(1, size):
+        half = width(variance * wide, pooled, told.noise, each)
+        sums = [(measured[i : i + wide].sum(), values[i : i + wide].sum(), i) for i in range(size - wide + 1)]
+        best = max(min(rows - half, value) for rows, value, _i in sums)
+        if best > most / 2:
+            held = [each for each in sums if min(each[0] - half, each[1]) > best - 1e-6]  # one of equals
+            ends = [shares((best, max(rows + half, value))) for rows, value, _i in held]
+            named = {
+                "low": [str(low) for low, _high in ends],
+                "high": [str(high) for _low, high in ends],
+                "first": [str(column.bounds[i]) for *_rows, i in held],
+                "end": [str(column.bounds[i + wide]) for *_rows, i in held],
+            }
+            return unsaid | {
+                HALF + key: lambda shown, some=some: shown in some for key, some in named.items()
+            }
+    rivals = np.flatnonzero(high >= low.max())
+    if len(rivals) > 1:
+        return unsaid | {AMONG: join([column.labels[cell] for cell in rivals]) if len(rivals) <= 3 else None}
+    (cell,) = rivals
+    shown = shares((low[cell], high[cell]))
+    said = {LARGEST + "cells": column.labels[cell], LARGEST + "low": shown[0], LARGEST + "high": shown[1]}
+    return unsaid | said
 
 
 def near(told: Told, rows: int) -> bool:
@@ -211,7 +295,7 @@ def test_every_figure_is_of_the_release(marking, name: str) -> None:
     if asked:
         value, low, high = told.asked(cells)
         facts |= {
-            "About {rows} rows.|rows": lambda _: value,
+            "About {rows} {counted}.|rows": lambda _: value,
             ANSWER + "low": lambda _: low,
             ANSWER + "high": lambda _: high,
         }
@@ -223,7 +307,7 @@ def test_every_figure_is_of_the_release(marking, name: str) -> None:
     static = STATIC | {"{column}: {labels}|column", "{column} from {low} to below {high}|column"}
     checked = check(of_html(shown(release, "&".join(query)), marking), facts, static, None)
     assert {WHOLE + "rows", *(f"{each}: rows" for each in told.columns[:24])} <= checked
-    assert not asked or "About {rows} rows.|rows" in checked
+    assert not asked or "About {rows} {counted}.|rows" in checked
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -263,17 +347,17 @@ def test_the_rows_of_the_file_are_another_number() -> None:
     assert not near(told, len(odd.frame))
 
 
-def rows_of_the_file(release: Release, clique: tuple[str, ...]) -> Any:
+def rows_of_the_file(release: Release, clique: tuple[str, ...], *, level: float = 0.95) -> Any:
     """Counts as if all rows of the file counted."""
     odd = TABLES["visits"]
-    right = RIGHT(release, clique)
+    right = RIGHT(release, clique, level=level)
     return dataclasses.replace(right, values=right.values * len(odd.frame) / len(counted(odd)))
 
 
-def first_table(release: Release, clique: tuple[str, ...]) -> Any:
+def first_table(release: Release, clique: tuple[str, ...], *, level: float = 0.95) -> Any:
     """Counts with the interval of the first table, whatever is asked."""
-    right = RIGHT(release, clique)
-    half = release.marginals[next(iter(release.marginals))].half_width()
+    right = RIGHT(release, clique, level=level)
+    half = release.marginals[next(iter(release.marginals))].half_width(level)
     return dataclasses.replace(right, low=np.maximum(0, right.values - half), high=right.values + half)
 
 
@@ -282,6 +366,14 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong:
     """The tests above would not see counts of another base."""
     release, told = released("visits")
     monkeypatch.setattr(Release, "answer", wrong)
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
+
+
+def test_sentences_of_single_intervals_are_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests above would not see a number or a share that holds alone, and not with the others."""
+    release, told = released("visits")
+    monkeypatch.setattr(sentences, "level_of", lambda release, tables=0: 0.95)
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
 
@@ -329,7 +421,7 @@ def test_differences_of_cells_tell_every_figure(marking, name: str) -> None:
     query = "&".join(f"is-{told.columns.index(each)}={code}" for each in asked for code in cells[each])
     value, low, high = told.asked(cells)
     facts = facts_under_zcdp(name) | {
-        "About {rows} rows.|rows": lambda _: value,
+        "About {rows} {counted}.|rows": lambda _: value,
         ANSWER + "low": lambda _: low,
         ANSWER + "high": lambda _: high,
         "{column}: {labels}|labels": lambda _: (
@@ -338,7 +430,11 @@ def test_differences_of_cells_tell_every_figure(marking, name: str) -> None:
     }
     static = STATIC | {"{column}: {labels}|column"}
     checked = check(of_html(shown(release, query), marking), facts, static, None)
-    assert {"About {rows} rows.|rows", WHOLE + "rows", *(f"{each}: rows" for each in told.columns)} <= checked
+    assert {
+        "About {rows} {counted}.|rows",
+        WHOLE + "rows",
+        *(f"{each}: rows" for each in told.columns),
+    } <= checked
 
 
 @pytest.mark.parametrize("name", DIFFERENCES)
@@ -388,6 +484,7 @@ def listed_facts(name: str, release: Release) -> dict[str, Any]:
         SURE: 100 / (1 + math.exp(-EPSILON)),
         MADE: release.created[:10],
         CAPPED: 2,
+        **cited(json.loads(downloads.content(release, "release.json"))),
         **dict.fromkeys(UNITS, "add or remove one person (at most 2 rows, named by 'patient_id')"),
     }
     if name == "statistics":

@@ -328,7 +328,7 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
     least = covers(errors, most=4)
     return {
         **everywhere(walk),
-        "About {rows} rows.|rows": max(0.0, total),
+        "About {rows} {counted}.|rows": max(0.0, total),
         f"{BETWEEN}|low": lambda low: low == "0" or least(total - float(low.replace(",", ""))),
         f"{BETWEEN}|high": lambda high: least(float(high.replace(",", "")) - max(total, 0)),
         **{
@@ -551,8 +551,8 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
 def test_after_paying_every_figure_is_of_the_release(marking, name) -> None:
     """A picture, an answer or a file would say another number than the release, or than its noise allows."""
     walk = begun(name)
-    assert after_a_histogram(walk, marking) >= {"About {rows} rows.|rows", f"{WITHIN}|half"}
-    assert after_a_table(walk, marking) >= {"About {rows} rows.|rows", f"{FACTS}|rows"}
+    assert after_a_histogram(walk, marking) >= {"About {rows} {counted}.|rows", f"{WITHIN}|half"}
+    assert after_a_table(walk, marking) >= {"About {rows} {counted}.|rows", f"{FACTS}|rows"}
     assert after_figures(walk, marking) >= {"Mean and quantiles of {column} > value"}
 
 

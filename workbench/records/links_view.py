@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.release import Release
@@ -24,7 +26,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     st.subheader(_("This is what will be seen"))
     if draft is None:
         return
-    seen = {"title": draft.title, "note": draft.note}
+    seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
     questions = ""
     if isinstance(chosen, Offered):
         table, guarantee = chosen.made.table, chosen.made.guarantee

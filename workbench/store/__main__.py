@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -10,23 +11,27 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.connections import make_folder
 from workbench.store.database import Store
+from workbench.store.failures import explained
 from workbench.store.keys import KEY
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
 from workbench.store.rekey import rekey
 from workbench.store.settings import Settings, read_settings
+from workbench.store.tables import about, accounts, lines
 
 
-def backup(settings: Settings, target: Path, key_target: Path | None = None) -> None:
+def backup(settings: Settings, target: Path, key_target: Path | None = None) -> str:
     """Copy the database as it is into a new folder, and the key into another, while the server may go on.
 
     Whoever has both can forge lines, so they are never in one place. A key in `WORKBENCH_KEY` is not copied.
+    Returns how many accounts and lines the copy holds.
     """
     key = settings.data_dir / KEY
     if (settings.key is None) != (key_target is not None):
@@ -43,15 +48,41 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
         )
     for place in places:
         make_folder(place)
-    file = Store(settings).file
-    if file is not None:
-        _copy(file, target / "workbench.sqlite")
-    else:
-        _postgres(settings, "pg_dump", "--format=custom", f"--file={target / 'workbench.dump'}")
+    store = Store(settings)
+    with store.reading() as connection:  # which sees one state, and so does the copy
+        size = counts(connection)
+        if store.file is not None:
+            _copy(connection.connection.driver_connection, target / "workbench.sqlite")
+        else:
+            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+            snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
+            options = ("--format=custom", f"--snapshot={snapshot}", f"--file={target / 'workbench.dump'}")
+            _postgres(settings, "pg_dump", *options)
     if key_target is not None:
         shutil.copy2(key, key_target / KEY)
     for copied in (file for place in places for file in place.iterdir()):
         copied.chmod(0o600)
+    return size
+
+
+def counts(connection: sa.Connection) -> str:
+    """Return how many accounts and lines a ledger holds, in words."""
+    sizes = [connection.scalar(sa.select(sa.func.count()).select_from(table)) for table in (accounts, lines)]
+    return "{} accounts, {} lines".format(*sizes)
+
+
+def check_there(settings: Settings) -> None:
+    """Check that there is a ledger, as no command but restore makes one.
+
+    Raises: LedgerError.
+    """
+    url = sa.make_url(settings.database_url)
+    if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
+        with explained(), sa.create_engine(url).connect() as connection:
+            if sa.inspect(connection).has_table(about.name):
+                return
+    remedy = "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as its user"
+    raise LedgerError("there is no ledger where the settings say", remedy=remedy)
 
 
 def restore(settings: Settings, source: Path, key_source: Path | None = None) -> list[str]:
@@ -83,7 +114,8 @@ def restore(settings: Settings, source: Path, key_source: Path | None = None) ->
     if sqlite:
         file = Path(str(url.database))
         make_folder(file.parent)
-        _copy(copied, file)
+        with contextlib.closing(sqlite3.connect(copied)) as read:
+            _copy(read, file)
         file.chmod(0o600)
     else:
         clean = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
@@ -93,7 +125,10 @@ def restore(settings: Settings, source: Path, key_source: Path | None = None) ->
 
 def check(settings: Settings) -> list[str]:
     """Walk every chain; the data sets that are not in order."""
-    ledger = SqlLedger(Store(settings))
+    store = Store(settings)
+    with store.reading() as connection:
+        print(counts(connection))
+    ledger = SqlLedger(store)
     broken = []
     for dataset in ledger.datasets():
         try:
@@ -118,12 +153,10 @@ def adopt(settings: Settings, address: str) -> int:
     return Owners(Store(settings)).adopt(address.strip().lower())
 
 
-def _copy(source: Path, target: Path) -> None:
-    """SQLite's own way: whole pages, with what is still in its log, while others read and write."""
-    with sqlite3.connect(source) as read, sqlite3.connect(target, timeout=60) as written:
+def _copy(read: Any, target: Path) -> None:
+    """Copy in SQLite's own way, whole pages with what is still in its log, while others read and write."""
+    with contextlib.closing(sqlite3.connect(target, timeout=60)) as written:
         read.backup(written)
-    read.close()
-    written.close()
 
 
 def _postgres(settings: Settings, program: str, *arguments: str) -> None:
@@ -154,8 +187,10 @@ def main(arguments: Sequence[str]) -> int:
     broken: list[str] = []
     try:
         settings = read_settings()
+        if given.task != "restore":
+            check_there(settings)
         if given.task == "backup":
-            backup(settings, Path(given.folder), given.key)
+            print(backup(settings, Path(given.folder), given.key))
         elif given.task == "restore":
             broken = restore(settings, Path(given.folder), given.key)
         elif given.task == "check":

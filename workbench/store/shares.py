@@ -83,24 +83,17 @@ class LinkDraft:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
+class Share(LinkDraft):
     """A link as its maker sees it, without its token.
 
     Attributes:
-        contents: names of what is given beside pictures, tables and the guarantee.
-        readers: addresses of those who may open it, or "*@" and a domain; empty for anybody with the link.
-        made, expires: in UTC.
+        made: in UTC, as `expires`.
         ended: empty while it works, else "revoked" or "expired".
         opened, last_opened: how often its page was asked for, and when last; None for never.
     """
 
     id: str
-    title: str
-    note: str
-    contents: frozenset[str]
-    readers: tuple[str, ...]
     made: datetime
-    expires: datetime
     ended: str
     opened: int
     last_opened: datetime | None

@@ -104,7 +104,9 @@ def read(
             cancelled_by(session.unwanted()),
             progress_view.told(title, STAGES, key="stop-reading") as tell,
         ):
-            file = reading.read(data, name, key=key, on_progress=tell, options=options)
+            wait = _("other files go first, place {place} in line")
+            on_place = lambda place: tell(wait.format(place=place), 0.0)  # noqa: E731
+            file = reading.read(data, name, key=key, on_progress=tell, on_place=on_place, options=options)
             del notices[notice]
     finally:
         session.drop_uploads()

@@ -173,9 +173,9 @@ def answer_words(epsilon: float) -> str:
     )
 
 
-def answer_to(count: RowCount) -> list[str]:
-    """Write an answer as sentences, the number first."""
-    rows = _("About {rows} rows.").format(rows=f"{round(count.value):,}")
+def answer_to(count: RowCount, counted: str = "") -> list[str]:
+    """Write an answer as sentences, the number first. Args: counted: noun of what was counted, else rows."""
+    rows = _("About {rows} {counted}.").format(rows=whole(count.value), counted=counted or _("rows"))
     if not count.measured:
         return [
             rows,

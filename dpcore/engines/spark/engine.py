@@ -1,4 +1,6 @@
-"""Any DataFrame of Spark: the kernel goes to the rows, partial results come back, no row is ever collected.
+"""Any DataFrame of Spark.
+
+The kernel goes to the rows, partial results come back, and no row is ever collected.
 
 Partial results are exact and come once from each task that ended well, however often Spark repeated it. Noise
 is drawn later, on the driver, once.

@@ -1,4 +1,7 @@
-"""Small columns of Spark, several to a word: to hand over a value costs about the same whatever its size."""
+"""Small columns of Spark, several to a word.
+
+To hand over a value costs about the same whatever its size.
+"""
 
 from __future__ import annotations
 

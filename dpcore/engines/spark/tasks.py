@@ -1,4 +1,4 @@
-"""Tasks for workers of Spark: functions of Arrow batches, sent to where the rows are."""
+"""Tasks for workers of Spark, as functions of Arrow batches that are sent to where the rows are."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class Task:
 
     @property
     def kinds(self) -> str:
-        """The columns of what `__call__` gives: the rows are the number whose key is missing."""
+        """The columns of what `__call__` gives.
+
+        The rows are the number whose key is missing.
+        """
         return f"key {'string' if isinstance(self.work, Texts) else 'long'}, number long, other binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:

@@ -1,1 +1,1 @@
-"""Sources that answer queries: DuckDB, with files through it, and PostgreSQL."""
+"""Sources that answer queries, DuckDB, with files through it, and PostgreSQL."""

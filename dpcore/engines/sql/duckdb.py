@@ -1,4 +1,4 @@
-"""CSV, Parquet or a DuckDB file through DuckDB: joins and views of its owner."""
+"""CSV, Parquet or a DuckDB file through DuckDB, with the joins and views of its owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The SQL of a source that is described by fields: one row gives at most one row, and no row fails."""
+"""The SQL of a source that is described by fields.
+
+One row gives at most one row, and no row fails.
+"""
 
 from __future__ import annotations
 

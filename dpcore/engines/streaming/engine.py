@@ -1,4 +1,7 @@
-"""A table that hands over batches of Arrow, whatever holds it: its cells are kept, its values stay there."""
+"""A table that hands over batches of Arrow, whatever holds it.
+
+Its cells are kept, its values stay there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a source: which they are, and whether they are still the same."""
+"""The files of a source, and whether they are still the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers: the places where tables lie, as an engine of Arrow reads them."""
+"""Readers of the places where tables lie, for an engine of Arrow."""
 
 from __future__ import annotations
 

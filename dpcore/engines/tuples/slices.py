@@ -1,4 +1,6 @@
-"""Records of rows on disk, cut by whose they are: a slice holds all records of its people, and fits.
+"""Records of rows on disk, cut by whose they are.
+
+A slice holds all records of its people, and fits.
 
 What is on disk meanwhile are digests and hashes, no values; the files have no names and end with the process.
 """

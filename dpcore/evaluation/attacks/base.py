@@ -34,12 +34,12 @@ class AttackResult:
 
     @property
     def excess(self) -> tuple[float, float, float] | None:
-        """Rate less control with its bounds at level `LEVEL`; None without a control."""
+        """Rate less control with its bounds at level `LEVEL`, None without a control."""
         return None if self.control is None else difference(self.rate, self.control, LEVEL)
 
     @property
     def risk(self) -> float | None:
-        """The share that the release adds of what others are safe from: (rate - control) / (1 - control).
+        """The share that the release adds of what others are safe from, (rate - control) / (1 - control).
 
         Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), equation 2.
         """
@@ -50,7 +50,7 @@ class AttackResult:
 
     @property
     def found(self) -> bool | None:
-        """Whether it works better on people in the release, beyond chance; None when a control is missing."""
+        """Whether it works better on people in the release, beyond chance, None when a control is missing."""
         return None if self.excess is None else self.excess[1] > 0
 
 

@@ -1,4 +1,4 @@
-"""Attacks that look for people's rows in a release: exact copies, and the distance to the closest record.
+"""Attacks that look for people's rows in a release, as exact copies or as the closest record.
 
 Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of mixed-type synthetic
 data", section 3.2.

@@ -60,7 +60,9 @@ def disclosure(
     attempts: int = 500,
     on_progress: OnProgress = silent,
 ) -> Disclosure:
-    """Attack `release` with what it tells about the people of `original`. Internal: it reads both.
+    """Attack `release` with what it tells about the people of `original`.
+
+    Internal, as it reads both.
 
     Args:
         original: people whose rows the release was made from.

@@ -1,4 +1,4 @@
-"""Attacks by somebody who knows a part of a person's row: linkability and inference.
+"""Attacks by somebody who knows a part of a person's row, by linkability and inference.
 
 Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 """

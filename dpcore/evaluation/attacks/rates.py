@@ -30,7 +30,7 @@ class Rate:
 
     @property
     def value(self) -> float:
-        """The share of successes; 0 without attempts."""
+        """The share of successes, 0 without attempts."""
         return self.successes / self.attempts if self.attempts else 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:

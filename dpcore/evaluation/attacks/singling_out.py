@@ -1,4 +1,4 @@
-"""Attacks that single out: questions from the release to which exactly one person says yes.
+"""Attacks that single out, by questions from the release to which exactly one person says yes.
 
 Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023), section 4.1, for how
 the questions are made.

@@ -45,7 +45,7 @@ DANKAR = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """Estimates from the size of the population that a sample was drawn from; no promise.
+    """Estimates from the size of the population that a sample was drawn from, without a promise.
 
     Attributes:
         uniques: share of the ways in which the population appears that are unique; where each person has one
@@ -167,13 +167,15 @@ class Audit(Evaluation[Microdata, AuditReport]):
             )
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        """Return the rows, or distinct tuples where they do not fit and each row is a person."""
         if table.in_memory or schema.unit.id_column is not None or self.attacker is not None:
             return table.rows()
         return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> AuditReport:
-        """Return the report; of distinct tuples without a search for identifiers, which are in other columns.
+        """Return the report.
+
+        For distinct tuples it comes without a search for identifiers, which are in other columns.
 
         Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
             table; SchemaError for an unknown column, or when every row is suppressed.

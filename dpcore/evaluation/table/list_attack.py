@@ -70,7 +70,10 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
 
 
 def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Mark the labels that may stand for a leaf, (leaves + 1, groups); last for a value without a path."""
+    """Mark the labels that may stand for a leaf, (leaves + 1, groups).
+
+    The last row is for a value without a path.
+    """
     own = [np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)]
     shown = np.array(labels, dtype=object)
     of_leaves = np.logical_or.reduce([level[:, None] == shown[None, :] for level in own])

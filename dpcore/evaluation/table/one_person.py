@@ -22,7 +22,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A known fact of one column: a value, its prefix, or two numbers that it is between, both included.
+    """A known fact of one column, as a value, its prefix, or two numbers that it is between, both included.
 
     Raises: ParameterError when it says nothing, or several of these at once.
     """

@@ -44,7 +44,7 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
     kind = "proposed roles"
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or the first ones of a table that does not fit: a person confirms the roles."""
+        """Return the rows, or the first ones of a table that does not fit, as a person confirms the roles."""
         return table.rows() if table.in_memory else table.sample(FIRST)
 
     def compute(
@@ -92,11 +92,11 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         return self.plan.quasi_identifiers
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows; of a table that does not fit, the distinct tuples and their owners."""
+        """Return the rows, or the distinct tuples and their owners of a table that does not fit."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
-        """Return the size; infinitely many seconds where the columns have too many values together."""
+        """Return the size, infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
             table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
@@ -128,7 +128,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows; of a table that does not fit, what a search needs of them."""
+        """Return the rows, or what a search needs of a table that does not fit."""
         return _searchable(table, self.plan, schema)
 
     def compute(
@@ -159,7 +159,10 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
 
 def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
-    """Return rows that show the shares of the values of each column; no row is one of the table's."""
+    """Return rows that show the shares of the values of each column.
+
+    No row is one of the table's.
+    """
     whole = max(PROPORTION, *(len(column.rows) for column in columns))
     frames = []
     for column in columns:

@@ -27,7 +27,7 @@ LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ResidualRiskReport:
-    """Residual risk by the three criteria of WP216: singling out, linkability, inference.
+    """Residual risk by the three criteria of WP216, which are singling out, linkability and inference.
 
     What classes count (people, households, or rows where each is a person) is said by the plan. A person with
     rows in several classes is as exposed as in the smallest.

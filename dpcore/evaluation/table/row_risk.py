@@ -28,7 +28,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRisk:
-    """Estimates from sampling weights; no promise.
+    """Estimates from sampling weights, without a promise.
 
     Attributes:
         population: people that the rows stand for, in all.

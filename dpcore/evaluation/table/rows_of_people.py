@@ -36,7 +36,7 @@ ORDER = Fraction(9, 10)
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOfPeople(PrivateEvaluation):
-    """The smallest of `CAPS` that about `ORDER` of the people do not exceed: a private quantile over people.
+    """The smallest of `CAPS` that about `ORDER` of the people do not exceed, a private quantile.
 
     Attributes:
         column: that names the person.
@@ -74,7 +74,7 @@ class RowsOfPeople(PrivateEvaluation):
             )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"max_rows": one of `CAPS`}, from a measurer of people."""
+        """Return `max_rows`, which is one of `CAPS`, from a measurer of people."""
         return {"max_rows": CAPS[measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))]}
 
 
@@ -106,7 +106,7 @@ def people_off(loss: PureDP, *, level: float = 0.95) -> float:
 
 
 def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
-    """Return the privacy unit of an account; None while its number of rows is still to be found.
+    """Return the privacy unit of an account, None while its number of rows is still to be found.
 
     The first number that was found is the one that holds: the unit of an account never changes.
     """

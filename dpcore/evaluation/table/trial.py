@@ -1,4 +1,4 @@
-"""One plan tried out: the risk before and after, and what was lost. Internal."""
+"""One plan tried out, with the risk before and after, and what was lost. Internal."""
 
 from __future__ import annotations
 
@@ -101,7 +101,10 @@ class Trial(RowsEvaluation[TrialReport]):
 
 
 def after_of(result: Anonymization) -> Side:
-    """Return the figures of all rows that leave, the suppressed ones among them; at least one does."""
+    """Return the figures of all rows that leave, with the suppressed ones.
+
+    At least one row leaves.
+    """
     rows, plan, classes = result.rows, result.plan, result.classes
     side = side_of(rows, plan, classes, result.leaves)
     if plan.suppressed != "blanked" or result.hidden.all():

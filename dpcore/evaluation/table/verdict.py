@@ -51,7 +51,7 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Changes after which the answer would be another; columns that name people are left out besides.
+    """Changes after which the answer would be another, except for columns that name people.
 
     Attributes:
         steps: at most two; none where no other change is needed.
@@ -129,7 +129,7 @@ class Knowledge:
         }
 
     def without_one(self) -> dict[str, float]:
-        """Return the share of people who are unique once a known column is not; none for an only column."""
+        """Return the share of people who are unique once a known column is not, none for an only column."""
         before = [np.zeros(len(self.frame), dtype=np.int64)]
         for name in self.known[:-1]:
             before.append(class_index([before[-1], self.codes[name]]))
@@ -148,7 +148,7 @@ class Knowledge:
         return any((np.bincount(classes[first]) == 1).any() for first in pairs)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return the answer where it is not no: yes where every group has a crowd and gives nothing away."""
+        """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
         classes = self.classes(self.known, coarser)
         small = self.sizes(classes).min() < crowd or self.reveals(classes)
         return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
@@ -239,7 +239,7 @@ def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: 
         return Coarsening(column=name, values=len(hierarchy.values), labels=labels, cost=float(lost))
 
     def least(names: Sequence[str]) -> dict[str, int] | None:
-        """Return levels of which none can be lower; None where not even leaving the columns out is enough."""
+        """Return levels of which none can be lower, None where not even leaving the columns out is enough."""
         levels = {name: tree(name)[0].height for name in names}
         if not holds(levels):
             return None

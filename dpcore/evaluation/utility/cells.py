@@ -76,7 +76,7 @@ class Cells:
         return np.column_stack(parts)
 
     def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
-        """Return cell numbers, (rows,); NaN where a row has no value."""
+        """Return cell numbers, (rows,), NaN where a row has no value."""
         codes = self.codes[table][column]
         return np.where(codes < self.values[column], codes, np.nan)
 

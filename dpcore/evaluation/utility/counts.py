@@ -132,7 +132,7 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class DistancesOf(_ComparedCounts[dict[Clique, float]]):
-    """The distances of sets of columns from the original: of many sets, without keeping their counts."""
+    """The distances of many sets of columns from the original, without keeping their counts."""
 
     kind = "distances of counts"
 
@@ -144,7 +144,7 @@ class DistancesOf(_ComparedCounts[dict[Clique, float]]):
 
 
 def pairs_to_count(domain: Domain) -> list[Clique]:
-    """Return the pairs of columns that can be counted at once: the smallest ones, while all of them fit."""
+    """Return the pairs of columns that can be counted at once, the smallest ones, while all of them fit."""
     pairs = sorted(itertools.combinations(domain.names, 2), key=domain.cells)
     sums = itertools.accumulate(map(domain.cells, pairs))
     return [

@@ -1,4 +1,4 @@
-"""Features and labels for learners: a matrix of numbers in [-1, 1], and classes or numbers."""
+"""Features and labels for learners, as a matrix of numbers in [-1, 1], and classes or numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_CLASSES = 10
 
 
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
-    """Return features, (rows, features): columns with an order are scaled to [-1, 1] by their bounds.
+    """Return features, (rows, features), with ordered columns scaled to [-1, 1] by their bounds.
 
     The others are one feature per declared category. A column with an order that declares missing values
     has a second feature that tells where they are. Depends on the schema, never on other rows.
@@ -29,7 +29,7 @@ def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Float
 
 
 def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
-    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,); NaN where missing."""
+    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,), NaN where missing."""
     column = schema.column(target)
     if isinstance(column, IntervalColumn) and not (has_classes(column) and column.values_size == 2):
         return _scaled(column, frame[target])
@@ -38,7 +38,7 @@ def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
 
 
 def has_classes(column: Column) -> bool:
-    """Tell whether a column has classes: it has no order, or few whole numbers in cells of their own."""
+    """Tell whether a column has classes, that is no order, or few whole numbers in cells of their own."""
     if not isinstance(column, IntervalColumn):
         return True
     alone = isinstance(column, Integer) and bool((column.ends - column.edges[:-1] == 1).all())
@@ -46,7 +46,7 @@ def has_classes(column: Column) -> bool:
 
 
 def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
-    """Return the number of the class of each row, (rows,); -1 where it is missing or not declared."""
+    """Return the number of the class of each row, (rows,), -1 where it is missing or not declared."""
     column = schema.column(target)
     if not has_classes(column):
         raise ParameterError(
@@ -70,7 +70,7 @@ def _features(column: Column, values: pd.Series) -> Floats:
 
 
 def _places(column: Column, values: pd.Series) -> Codes:
-    """Return the place of each row's text among those declared, (rows,); -1 for another one."""
+    """Return the place of each row's text among those declared, (rows,), -1 for another one."""
     labels = pd.Index(labels_of(column), dtype="str")
     return labels.get_indexer(pd.Index(texts_in(column, values))).astype(np.int64)
 

@@ -28,7 +28,7 @@ Learner = Callable[[Floats, Any], Trained]
 
 
 class Constant:
-    """A model with one answer for all: the majority class or the mean."""
+    """A model with one answer for all, the majority class or the mean."""
 
     def __init__(self, answer: float) -> None:
         self.answer = answer

@@ -143,7 +143,7 @@ def applies(task: str, column: Column) -> bool:
 
 
 def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Sort columns, the likeliest to be predicted first: by name, then by few values, the last one first."""
+    """Sort columns by how likely they are predicted, by name, then by few values, the last one first."""
 
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
@@ -302,7 +302,10 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 def _cluster_scores(
     original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
 ) -> Found:
-    """Compare the clusters of one table with those of the other on the same rows; no row is aligned."""
+    """Compare the clusters of one table with those of the other on the same rows.
+
+    No row is aligned.
+    """
     own, other, again = (clusters(part.features, groups) for part in (original, release, test))
     of_nothing = clusters(release.shuffled(rng).features, groups)
     of_nothing_either = clusters(original.shuffled(rng).features, groups)

@@ -1,4 +1,4 @@
-"""What a measure of similarity means: its range, its direction, and two tables everybody can picture."""
+"""What a measure of similarity means, by its range, its direction, and two tables everybody can picture."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ class Scored:
 
     @property
     def no_better_than_independent(self) -> bool:
-        """Whether losing every relation would have been as good; never of a single column."""
+        """Whether losing every relation would have been as good.
+
+        Never of a single column.
+        """
         if self.independent is None or self.measure.independent is not None:
             return False
         if self.measure.higher_is_better:

@@ -38,7 +38,10 @@ _SEED = 20_210_417
 
 @dataclass(frozen=True, kw_only=True)
 class _OfRelease(PrivateEvaluation):
-    """A question about a release: rows of another table might depend on people who were not paid for."""
+    """A question about a release.
+
+    Rows of another table might depend on people who were not paid for.
+    """
 
     release: Release
 
@@ -227,5 +230,8 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
 
 
 def _reach(deviation: float) -> float:
-    """Return the half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian is smaller."""
+    """Return the half-width at 97.5 % of Laplace noise of this deviation.
+
+    That of Gaussian is smaller.
+    """
     return deviation * math.log(40) / math.sqrt(2)

@@ -1,4 +1,4 @@
-"""Errors of range queries: of random ranges of growing width, and of named ones.
+"""Errors of range queries, of random ranges of growing width and of named ones.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
 of the width, while the true count grows faster. Next to them is the error of each range asked directly, with
@@ -164,7 +164,10 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
 
 
 def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
-    """Count the rows of each interval of the column; missing ones are in none."""
+    """Count the rows of each interval of the column.
+
+    Missing ones are in none.
+    """
     if isinstance(source, Release):
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
@@ -176,7 +179,10 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
 
 
 def _running(cells: Values) -> Values:
-    """Return the rows before each cell; a range is the difference of two entries."""
+    """Return the rows before each cell.
+
+    A range is the difference of two entries.
+    """
     return np.concatenate([[0.0], np.cumsum(cells)])
 
 

@@ -70,7 +70,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
 
 
 def percent_error(true: float, answer: float) -> float | None:
-    """Return |true - answer| / true in percent; None, "undefined", when the true value is 0."""
+    """Return the error of an answer in percent of the true value, None where that is 0."""
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 

@@ -88,7 +88,7 @@ class SimilarityReport:
     scores: tuple[Scored, ...]
 
     def score(self, measure: measures.Measure) -> Scored | None:
-        """Return the score of one measure; None where it does not apply."""
+        """Return the score of one measure, None where it does not apply."""
         return next((each for each in self.scores if each.measure == measure), None)
 
 
@@ -98,7 +98,9 @@ def similarity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> SimilarityReport:
-    """Compare the columns that both tables have. Reads the original: internal.
+    """Compare the columns that both tables have.
+
+    Internal, as it reads the original.
 
     Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
     cell.
@@ -330,7 +332,10 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
 
 
 def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Mark the rows that have one of the values; of a range its ends are enough, and quicker."""
+    """Mark the rows that have one of the values.
+
+    Of a range its ends are enough, and quicker.
+    """
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return (codes >= int(places[0])) & (codes <= int(places[-1]))

@@ -11,19 +11,23 @@ import hashlib
 import logging
 import re
 import secrets
+from collections import Counter
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from workbench.server.web import tabs, who
+from dpcore.errors import DpcoreError
+from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
+from workbench.server.web.limits import body_length
+from workbench.store.settings import Settings
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -36,7 +40,7 @@ _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """Addresses of one session's downloads; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
-_CLOSED = ("/_stcore/metrics", "/_stcore/agent")
+_METRICS, _AGENT = "/_stcore/metrics", "/_stcore/agent"
 _WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
 _OPERATIONS = {"deferred_file", "dataframe_chunk"}
@@ -45,36 +49,20 @@ _log = logging.getLogger("workbench.web")
 
 
 class Guard:
-    """Middleware around the whole server.
+    """Middleware around the whole server, as its settings say."""
 
-    Args:
-        hosts: names by which this server may be asked for, without ports; "*" for any.
-        metrics: whether Streamlit's metrics address is open.
-        uploads: whether files are taken.
-    """
-
-    def __init__(
-        self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False, uploads: bool = True
-    ) -> None:
-        self._app = app
-        self._uploads = uploads
-        self._hosts = hosts
-        self._closed = _CLOSED[1:] if metrics else _CLOSED
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+        self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._websocket(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+        guarded = {"http": self._http, "websocket": self._websocket}
+        await guarded.get(scope["type"], self._app)(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = Headers(scope=scope), scope["path"]
-        refusal = self._refusal(headers, path, secret=_secret(headers))
+        refusal = self._refusal(headers, path) or self._file_refusal(scope, headers)
         if refusal is not None:
-            status, words = refusal
-            await PlainTextResponse(words, status)(scope, receive, send)
+            await refusal(scope, receive, send)
             return
         leaves = path.endswith(_SIGN_OUT)
         if leaves:  # in every tab of this browser
@@ -89,45 +77,62 @@ class Guard:
             if _is_encrypted(scope, headers):
                 _make_secure(sent)
 
-        await self._app(scope, receive, with_headers(send, add_cookie))
+        upload = _UPLOAD.search(path)
+        file = Counter({upload[1]: body_length(scope)} if upload else {})
+        tabs.arriving.update(file)
+        try:
+            await self._app(scope, receive, with_headers(send, add_cookie))
+        finally:
+            tabs.arriving -= file
 
-    def _refusal(self, headers: Headers, path: str, *, secret: str | None) -> tuple[int, str] | None:
-        if not self._is_host(headers.get("host")):
-            return 421, (
+    def _refusal(self, headers: Headers, path: str) -> Response | None:
+        host, origin, media = headers.get("host"), headers.get("origin"), _MEDIA.search(path)
+        if not self._is_host(host):
+            return _refused(
                 "This server does not answer to the name in the address. Whoever runs it can add the name "
-                "to WORKBENCH_HOSTS; a proxy in front must pass the Host header on.\n"
+                "to WORKBENCH_HOSTS; a proxy in front must pass the Host header on.",
+                421,
             )
-        origin = headers.get("origin")
-        if origin is not None and not _is_same(origin, headers.get("host")):
-            return 403, "Requests from other sites are refused.\n"
-        if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
-            return 404, "Not found.\n"
-        if "/_stcore/upload_file/" in path and not self._uploads:
-            return 403, "This is a demo: it takes no files.\n"
-        if (upload := _UPLOAD.search(path)) and not tabs.is_tab_of(upload[1], _visitor(secret)):
-            return 404, "Not found.\n"
-        if upload and tabs.stored_bytes(upload[1]) + _length(headers) > UPLOADS:
-            return 413, "This tab has sent enough; open what it has sent first.\n"
-        if (media := _MEDIA.search(path)) and not tabs.is_offered(media[1], _visitor(secret)):
-            return 404, "Not found.\n"
+        if origin is not None and not _is_same(origin, host):
+            return _refused("Requests from other sites are refused.")
+        closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
+        if any(path.endswith(each) or f"{each}/" in path for each in closed):
+            return _refused("Not found.", 404)
+        if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
+            return _refused("Not found.", 404)
+        return None
+
+    def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        """Refuse a file before any of it is taken: of whom, for which tab, and how large."""
+        if "/_stcore/upload_file/" not in scope["path"]:
+            return None
+        person, upload = who.person(HTTPConnection(scope)), _UPLOAD.search(scope["path"])
+        if self._settings.demo:
+            return _refused("This is a demo: it takes no files.")
+        if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
+            return _refused("Not found.", 404)
+        if person is None or person.role != "steward":
+            return _refused("Only stewards may send files.")
+        if "transfer-encoding" in headers:
+            return _refused("The size of the file is missing.", 411)
+        if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
+            return _refused("This tab has sent enough; open what it has sent first.", 413)
+        try:
+            holders.check_room(body_length(scope))
+        except DpcoreError as error:
+            return _refused(str(error), 413)
         return None
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        secret, origin = _secret(headers), headers.get("origin")
-        problem = None
+        secret, refusal = _secret(headers), self._refusal(headers, scope["path"])
         if not scope["path"].endswith(_STREAM):
-            problem = "no such address"
-        elif not self._is_host(headers.get("host")):
-            problem = "the Host is not among WORKBENCH_HOSTS"
-        elif origin is None or not _is_same(origin, headers.get("host")):
-            problem = "the Origin is not the Host; a proxy in front must pass the Host header on"
-        elif secret is None:
-            problem = "the cookie of this server is missing"
-        if problem is not None:
-            _log.warning("websocket refused: %s", problem)
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
+            refusal = _refused("Not found.")
+        elif headers.get("origin") is None or secret is None:
+            refusal = _refused("The cookie of this server, or the Origin, is missing.")
+        if refusal is not None:
+            _log.warning("websocket refused: %s", bytes(refusal.body).decode().strip())
+            await refusal(scope, receive, send)
             return
         ours = (VISITOR.encode(), tabs.LOST.encode())
         named = [(name, value) for name, value in scope["headers"] if name not in ours]
@@ -140,7 +145,8 @@ class Guard:
 
     def _is_host(self, host: str | None) -> bool:
         name = urlsplit(f"//{host}").hostname if host else None
-        return name is not None and ("*" in self._hosts or name.rstrip(".") in self._hosts)
+        hosts = self._settings.hosts
+        return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
 
 
 _WHOLE = "whole page"
@@ -189,17 +195,16 @@ def _only_pages(receive: Receive) -> Receive:
     return receive_page
 
 
+def _refused(words: str, status: int = 403) -> Response:
+    return PlainTextResponse(f"{words}\n", status)
+
+
 def _secret(headers: Headers) -> str | None:
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
     return cookie.value if cookie and _SECRET.fullmatch(cookie.value) else None
-
-
-def _length(headers: Headers) -> int:
-    text = headers.get("content-length", "0")
-    return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
 def _visitor(secret: str | None) -> str:

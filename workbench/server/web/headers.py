@@ -6,6 +6,7 @@ import base64
 import functools
 import hashlib
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,33 +20,10 @@ _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 @functools.cache
 def headers() -> dict[str, str]:
-    """Name and value of each header.
-
-    The policy is the strictest that Streamlit's own pages work under.
-    """
-    policy = {
-        "default-src": "'self'",
-        "script-src": f"'self' 'unsafe-eval' {_inline_scripts()}",  # Vega compiles its charts
-        "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
-        "font-src": "'self' data:",
-        "connect-src": "'self'",
-        "worker-src": "'self' blob:",
-        "object-src": "'none'",
-        "base-uri": "'none'",
-        "form-action": "'self'",
-        "frame-src": "'self'",
-        "frame-ancestors": "'none'",
-    }
-    return {
-        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
-        "X-Frame-Options": "DENY",
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    }
+    """Return name and value of each, as `headers.toml` has them."""
+    fields = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    policy = "; ".join(f"{name} {value}" for name, value in fields["Content-Security-Policy"].items())
+    return {**fields, "Content-Security-Policy": policy.format(inline=_inline_scripts())}
 
 
 def _inline_scripts() -> str:

@@ -8,6 +8,7 @@ import weakref
 from typing import Protocol
 
 from dpcore.errors import LimitError
+from workbench.server.web import tabs
 from workbench.store.settings import read_settings
 
 KEY = "workbench"
@@ -52,7 +53,7 @@ def sizes() -> list[int]:
 
 
 def check_room(size: int) -> None:
-    """Refuse one more table where the server holds as many, or as much, as it may.
+    """Refuse one more table, or file, where the server holds as many, or as much, as it may.
 
     Raises: LimitError.
     """
@@ -63,9 +64,9 @@ def check_room(size: int) -> None:
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,
         )
-    if sum(open_sizes) + size > settings.table_bytes:
+    if sum(open_sizes) + tabs.sent_bytes() + size > settings.table_bytes:
         raise LimitError(
-            "this server has no room for one more table: open tables may take {limit} MB together",
+            "this server has no room for one more table: open tables and files may take {limit} MB together",
             remedy="close tabs that you no longer need, or try again in a while",
             limit=settings.table_bytes // 10**6,
         )

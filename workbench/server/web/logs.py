@@ -1,33 +1,68 @@
-"""The log, without ids of sessions and without the words of exceptions."""
+"""The log, in short lines without ids of sessions and without the words of exceptions."""
 
 from __future__ import annotations
 
 import logging
 import re
 import sys
+import threading
+import warnings
+from collections import Counter
+from typing import Any
 
+LINES = 600
+"""Lines a minute of each logger and level."""
 _SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PLAIN = re.compile(r"[A-Za-z ,']{0,100}")
+_log = logging.getLogger("workbench.program")
 
 
 class _Careful(logging.Formatter):
-    """One line per event, with the type alone of an exception, as the rest of it may hold values."""
+    """One line per event.
+
+    An exception gives its type alone, as its words and lines of code may hold values. So may what a library
+    says: it gives the plain words with which its message begins.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
-        text = _SESSION.sub("-", record.getMessage()).replace("\n", " ")
+        if record.name.startswith("workbench"):
+            text = _SESSION.sub("-", record.getMessage()).replace("\n", " ")
+        else:
+            text = _PLAIN.match(str(record.msg))[0].strip()  # type: ignore[index]
         ending = f" [{type(error).__name__}]" if error else ""
         return f"{self.formatTime(record)} {record.levelname} {record.name}: {text}{ending}"
 
 
+class _Limited(logging.StreamHandler[Any]):
+    """Handler of a log that no flood fills."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self._minute, self._counts = 0, Counter[tuple[str, int]]()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        minute, kind = int(record.created // 60), (record.name, record.levelno)
+        if minute != self._minute:
+            self._minute, self._counts = minute, Counter()
+        self._counts[kind] += 1
+        if self._counts[kind] <= LINES:
+            super().emit(record)
+        elif self._counts[kind] == LINES + 1:
+            _log.warning("too many lines of %s: no more of them in this minute", record.name)
+
+
 def set_up(level: str) -> None:
-    """Send all that this program and its servers say to the standard error output, carefully."""
-    handler = logging.StreamHandler(sys.stderr)
+    """Send all that this program and its libraries say to the standard error output, carefully."""
+    handler = _Limited()
     handler.setFormatter(_Careful())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    for name in [*logging.root.manager.loggerDict]:  # uvicorn and Streamlit bring handlers of their own
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
     logging.getLogger("workbench").setLevel(level.upper())
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    for name in [*logging.root.manager.loggerDict]:
-        if name.startswith("streamlit") or name == "uvicorn.error":
-            logger = logging.getLogger(name)
-            logger.handlers.clear()
-            logger.propagate = True
+    warnings.showwarning = lambda _words, kind, *_: _log.warning("a library warns [%s]", kind.__name__)
+    sys.excepthook = lambda _kind, error, _trace: _log.critical("the program ended", exc_info=error)
+    threading.excepthook = lambda ended: _log.error("a thread ended", exc_info=ended.exc_value)
+    sys.unraisablehook = lambda lost: _log.error("an error was lost", exc_info=lost.exc_value)

@@ -6,18 +6,20 @@ import logging
 import re
 import time
 
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger("workbench.requests")
 _QUIET = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
-_LONG = re.compile(r"(?<=/)[A-Za-z0-9_.=-]{20,}(?=/|$)")
-_SHARED = re.compile(r"(/share/).*", re.DOTALL)
+_LONG = re.compile(r"[A-Za-z0-9_=-]{16,}")
+_SECRET = re.compile(r"(/(?:share|answer(?!/static/))/).*", re.DOTALL)
 _ODD = re.compile(r"[^\x21-\x7e]")
 
 
 def shown_path(path: str) -> str:
     """Return an address for the log, in which every part that may be an id or a token becomes "-"."""
-    return _ODD.sub("?", _LONG.sub("-", _SHARED.sub(r"\1-", path[:200])))
+    return _ODD.sub("?", _LONG.sub("-", _SECRET.sub(r"\1-", path[:200])))
 
 
 class RequestLog:
@@ -41,6 +43,9 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, counted)
+        except ClientDisconnect:  # whoever sent it left, or was too slow
+            refusal = PlainTextResponse("The request was not whole.\n", 408, {"Connection": "close"})
+            await refusal(scope, receive, counted)
         finally:
             level = logging.DEBUG if _QUIET.search(scope["path"]) and status < 400 else logging.INFO
             _log.log(

@@ -10,6 +10,7 @@ import ctypes
 import gc
 import logging
 import threading
+from collections import Counter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -72,11 +73,18 @@ def hold_made_files() -> None:
     files.execute_deferred = make_and_note
 
 
-def stored_bytes(session_id: str) -> int:
-    """Return how many bytes a tab has sent that no page has read yet."""
+arriving: Counter[str] = Counter()
+"""Bytes that are on their way to each tab."""
+
+
+def sent_bytes(session_id: str = "") -> int:
+    """Return how many bytes a tab, or every one together, has sent that no page has read yet."""
+    if not runtime.exists():
+        return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
-    files = uploads.file_storage.get(session_id, {})
-    return sum(len(file.data) for file in list(files.values()))
+    of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving}
+    files = [file for tab in of_tabs for file in [*uploads.file_storage.get(tab, {}).values()]]
+    return sum(arriving[tab] for tab in of_tabs) + sum(len(file.data) for file in files)
 
 
 _log = logging.getLogger("workbench.web")

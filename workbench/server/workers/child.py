@@ -20,21 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import DpcoreError
+from workbench.server.web import logs
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import RemoteMeasurer
 
-LOADED = (
-    *(
-        "workbench.server.workers.reading",
-        "workbench.server.workers.drawing",
-        "dpcore.curator",
-        "dpcore.evaluation.attacks",
-    ),
-    *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
-    *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
-    *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
-)
+LOADED = Path(__file__).with_name("loaded.txt").read_text(encoding="utf-8").split()
 """Modules that take long to import, loaded before the first work."""
+FAR = 10
+"""How many times the seconds of computing that it may take a worker may last, on a busy machine."""
 
 
 def serve(channel: Channel) -> None:
@@ -46,7 +39,9 @@ def serve(channel: Channel) -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         size = pages * resource.getpagesize() + memory
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
+    if seconds:  # both end the process, wherever it is
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    signal.alarm(FAR * seconds)
     os.nice(10)  # pages go first
 
     def on_progress(stage: str, share: float) -> None:
@@ -85,6 +80,7 @@ def main(control: socket.socket) -> None:
     """Make a copy for each socket that comes over the control socket, and end all once that is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    logs.set_up("warning")
     for name in LOADED:
         importlib.import_module(name)
     gc.freeze()  # copies share what is loaded

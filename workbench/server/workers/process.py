@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from dpcore.errors import LimitError
 from dpcore.progress import OnProgress
 from workbench.server.workers.callbacks import check_cancelled
+from workbench.server.workers.child import FAR
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import answer
 from workbench.store.settings import CHECKOUT
@@ -109,19 +110,21 @@ def run(
         given: anything that can be pickled; private rows; a measurer, for which the worker gets a stand-in.
         on_progress: where it is given, the function gets a callback as its last argument.
         memory: limit in bytes, beyond what the libraries take; 0 for no limit.
-        seconds: limit of waiting; 0 for no limit.
+        seconds: limit of computing, of which a busy machine may take ten times as long; 0 for no limit.
     Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
         second; the DpcoreError of the work; WorkEnded; what `on_progress` raises.
     """
     channel, worker = _starter.start()
     is_over, kind, started = False, "stopped", time.monotonic()
-    polled = started
+    polled, computed = started, 0.0
     try:
         channel.send((function, given, on_progress is not None, memory, seconds))
         while not is_over:
             has_message = channel.connection.poll(POLL_SECONDS)
             if time.monotonic() > polled + POLL_SECONDS:  # also where the work never falls silent
                 polled = time.monotonic()
+                with contextlib.suppress(OSError):  # it may have ended
+                    computed = time.clock_gettime(~worker << 3 | 2)  # the CPU clock of that process
                 check_cancelled()
             if not has_message:
                 continue
@@ -133,8 +136,9 @@ def run(
             else:
                 is_over, kind = True, message
     except (EOFError, OSError) as error:
-        late = seconds and time.monotonic() - started >= seconds
-        raise WorkEnded("time" if late else "memory") from error
+        is_late = time.monotonic() - started >= FAR * seconds > 0
+        is_long = computed >= 0.8 * seconds > 0  # it was last seen shortly before its end
+        raise WorkEnded("time" if is_long else "busy" if is_late else "memory") from error
     finally:
         if not is_over:
             _kill(worker)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -18,14 +17,16 @@ from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
+from workbench.server.workers.queue import RunQueue
 
 MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
 SECONDS = 30
+"""Of computing; how long a busy server takes for them is another matter."""
 STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = ("lines", "columns", "facts", "fingerprint")
 """Of reading a file; an interface has words for them."""
 _log = logging.getLogger("workbench.work")
-_AT_ONCE = threading.BoundedSemaphore(2)
+_FILES = RunQueue(2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,36 +44,34 @@ def read(
     *,
     key: bytes | None = None,
     on_progress: OnProgress = silent,
+    on_place: Callable[[int], object] = lambda _: None,
     **options: Any,
 ) -> TableFile:
-    """`dpcore.io.read_table` within 900 MB and 30 seconds.
+    """`dpcore.io.read_table` within 900 MB and 30 seconds of computing.
 
     Args:
         data: the file.
         name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
+        on_place: called with the place in line while other files go first.
         options: of `read_table`.
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
-    with _AT_ONCE:
-        _log.info("a file of %d bytes is read", len(data))
-        try:
-            table, schema, dataset = process.run(
-                read_within,
-                data,
-                name,
-                options,
-                key,
-                on_progress=on_progress,
-                memory=MEMORY,
-                seconds=SECONDS,
-            )
-        except process.WorkEnded as error:
-            raise _refusal(error) from None
-        except StoppedError:
-            raise interrupted() from None
+    try:
+        with _FILES.turn(on_place):
+            _log.info("a file of %d bytes is read", len(data))
+            table, schema, dataset = _limited(read_within, data, name, options, key, on_progress=on_progress)
+    except StoppedError:
+        raise interrupted() from None
     return TableFile(table=table, schema=schema, dataset=dataset)
+
+
+def _limited(function: Callable[..., Any], *given: Any, on_progress: OnProgress | None = None) -> Any:
+    try:
+        return process.run(function, *given, on_progress=on_progress, memory=MEMORY, seconds=SECONDS)
+    except process.WorkEnded as error:
+        raise _refusal(error) from None
 
 
 def interrupted() -> ReadError:
@@ -85,11 +84,8 @@ def read_release(data: bytes) -> Release:
 
     Raises: ReadError, LimitError.
     """
-    with _AT_ONCE:
-        try:
-            return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
-        except process.WorkEnded as error:
-            raise _refusal(error) from None
+    with _FILES.turn(lambda _: None):
+        return _limited(synthesis.read_release, data)  # type: ignore[no-any-return]
 
 
 def read_within(
@@ -123,10 +119,12 @@ def _refusal(ended: process.WorkEnded) -> DpcoreError:
         )
     if ended.kind == "time":
         return LimitError(
-            "reading this file takes more than {limit} seconds",
+            "reading this file takes more than {limit} seconds of computing",
             remedy="keep only the columns or rows that you need",
             limit=SECONDS,
         )
+    if ended.kind == "busy":
+        return LimitError("the server is busy: this file was not read in time", remedy="try again in a while")
     return ReadError(
         "the file holds something that cannot be read ({kind})",
         remedy="write it again as CSV with plain numbers, texts and dates, and report this if it stays",

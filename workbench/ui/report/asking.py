@@ -16,15 +16,18 @@ from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
+from workbench.ui.report.sentences import counted
 from workbench.ui.wording import answer_to, error_words, join
 from workbench.ui.wording import printable as shown
 
-MAX_QUERY = 8_000
-MAX_FIELDS = 400
+MAX_QUERY = 1_000
+"""Letters of a question in an address."""
 MAX_CHOICES = 60
 """Categories that are offered as boxes; a column of more has a field to write one into."""
 MAX_OFFERED = 500
-FROM, BELOW, IS = "from", "below", "is"
+MAX_STARTS = 12
+"""Bounds of a column that the short form offers."""
+FROM, BELOW, IS, SHORT = "from", "below", "is", "q"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +85,21 @@ class ColumnInputs:
         words = _("{column}: {labels}")
         return labels, words.format(column=self.name, labels=", ".join(map(shown, labels)))
 
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Conditions that the short form offers, each as it stands in an address and for people."""
+        column, number = self.column, self.number
+        if not isinstance(column, IntervalColumn):
+            return [(f"{IS}-{number}={cell}", label) for cell, label in enumerate(self.labels) if self.boxes]
+        bounds = column.bounds[1:-1]
+        some = bounds[:: -(-len(bounds) // MAX_STARTS)] if bounds else []
+        ends = ((FROM, _("from {bound}")), (BELOW, _("below {bound}")))
+        return [
+            (f"{end}-{number}={each}", words.format(bound=_said(each)))
+            for end, words in ends
+            for each in some
+        ]
+
     def _chosen(self) -> list[str]:
         numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
         if any(not 0 <= each < len(self.column.labels) for each in numbers):
@@ -100,9 +118,10 @@ def section(release: Release, query: str) -> str:
         release: the one that is queried.
         query: the end of the address, as a browser sends a form.
     """
-    inputs, where, words, problem, count = _inputs(release, {}), {}, [], None, None
+    inputs, where, words, problem, count, chosen = _inputs(release, {}), {}, [], None, None, [""]
     try:
         if given := _given(release, query):
+            chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
             for each in inputs:
                 if condition := each.condition():
@@ -114,21 +133,13 @@ def section(release: Release, query: str) -> str:
     return fragment(
         "questions.html",
         fields=inputs,
-        answer=None if count is None else answer_to(count),
+        chosen=[*chosen, "", ""][:2],
+        filled=not chosen,
+        offered=[(each.name, each.choices) for each in inputs if each.choices],
+        answer=None if count is None else answer_to(count, counted(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
-        words={
-            "title": _("Ask a question"),
-            "about": _(
-                "How many rows fit? Choose columns, leave the others open. The answer is worked out from "
-                "this release alone: it costs nothing, and the table is not touched."
-            ),
-            "from": _("from"),
-            "below": _("to below"),
-            "range": _("{low} to {high}"),
-            "one": _("one category"),
-            "button": _("How many rows?"),
-        },
+        counted=counted(release),
     )
 
 
@@ -148,20 +159,24 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
 
 
 def _given(release: Release, query: str) -> dict[str, list[str]]:
-    """Read what was filled in, by the names of inputs."""
+    """Read what was filled in, by the names of inputs, with the conditions of the short form among them."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
-    try:
-        given = parse_qs(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError:
-        raise LimitError("the question has too many conditions", remedy="choose fewer") from None
-    known = {f"{part}-{number}" for part in (FROM, BELOW, IS) for number in range(len(askable(release)))}
-    if not set(given) <= known:
+    given = {
+        name: [text for each in values if (text := each.strip())]
+        for name, values in parse_qs(query, keep_blank_values=True).items()
+    }
+    for condition in given.get(SHORT, []):
+        name, _sign, value = condition.partition("=")
+        given.setdefault(name, []).append(value)
+    ends = {f"{end}-{number}" for end in (FROM, BELOW) for number in range(len(askable(release)))}
+    known = ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+    if not set(given) <= known or any(len(values) > 1 for name, values in given.items() if name in ends):
         raise ParameterError(
-            "the question names a column that this release does not have",
+            "the question names a column that this release does not have, or a bound twice",
             remedy="use the form on this page",
         )
-    return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
+    return given
 
 
 def _said(bound: float | str) -> str:

@@ -54,9 +54,14 @@ class TextTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message, in a title, a drawing and a table."""
+    """One message, in a sentence, a title, a drawing and a table.
+
+    Attributes:
+        sentence: what the drawing shows beyond doubt, if anything.
+    """
 
     title: str
+    sentence: str = ""
     drawing: Drawing | None = None
     table: TextTable | None = None
     folded: bool = True
@@ -76,26 +81,32 @@ class Document:
     """A page, in the order in which it is read.
 
     Attributes:
+        lead: the one sentence that everybody should read.
         note: what the person who shares it wrote.
         about: what it is and for whom it is protected.
         boxes: title and sentences of what must not be overlooked.
         promise: the guarantee, and what it does not cover.
-        reading: how to read it.
-        asks: whether questions can be asked at its end.
+        reading: names of the explanations in `page.html` that it needs.
+        asks: whether questions can be asked.
+        citation: how to cite it.
+        preview: what a chat shows below the title of the link.
         notice: the first line, of a file that is no longer in anybody's hands.
     """
 
     title: str
     badge: Badge | None = None
     badge_text: str = ""
+    lead: str = ""
     note: str = ""
     about: tuple[str, ...] = ()
     boxes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pictures: tuple[Picture, ...] = ()
     promise: tuple[str, ...] = ()
-    reading: tuple[str, ...] = ()
+    reading: frozenset[str] = frozenset()
     downloads: tuple[Download, ...] = ()
     asks: bool = False
+    citation: str = ""
+    preview: str = ""
     notice: str = ""
 
 

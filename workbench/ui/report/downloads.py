@@ -5,24 +5,30 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Collection
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
+from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import Words
+from workbench.ui.language import Words, _, said
 from workbench.ui.report.document import LABELS, Download
 from workbench.ui.report.explore import EXPLORE, PAGE, explorable
-from workbench.ui.wording import counted_words
+from workbench.ui.report.sentences import singles
+from workbench.ui.wording import counted_words, loss_words, printable
 
-COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
+COUNTS, ROWS, MODEL, QUESTIONS, PREVIEW = "counts", "rows", "model", "questions", "preview"
 CONTENTS = Words("report.contents")
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_NEEDS = {PAGE: EXPLORE, "counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
+_NEEDS = {PAGE: EXPLORE, "release.json": MODEL, "datapackage.json": COUNTS} | {
+    f"{what}.{ending}": what for what in (COUNTS, ROWS) for ending in ("csv", "parquet", "json")
+}
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
@@ -37,37 +43,64 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
-        PAGE: explorable(release),
-        "counts.csv": 0 < cells <= MAX_COUNTS,
-        "rows.csv": bool(release.model_columns),
-        "rows.parquet": bool(release.model_columns),
-        "guarantee.json": True,
-        "release.json": True,
+        EXPLORE: explorable(release),
+        COUNTS: 0 < cells <= MAX_COUNTS,
+        ROWS: bool(release.model_columns),
+        MODEL: True,
     }
-    return [
-        name
-        for name, is_there in there.items()
-        if is_there and (name not in _NEEDS or _NEEDS[name] in contents)
-    ]
+    given = {"": True} | {need: is_there for need, is_there in there.items() if need in contents}
+    return [name for name in LABELS if given.get(_NEEDS.get(name, ""))]
 
 
 def content(release: Release, name: str) -> bytes:
     """Return the bytes of one of those files, the same each time."""
-    if name == "counts.csv":
-        return to_csv(PublicTable(counts(release)))
-    if name == "guarantee.json":
-        return guarantee_json(release).encode()
-    if name == "release.json":
-        return release.to_json().encode()
-    table = release.sample_table(min(max(0, round(release.model.total)), MAX_ROWS), seed=0)
-    return to_csv(table) if name == "rows.csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
+    texts = {"guarantee": guarantee_json, "datapackage": datapackage, "release": Release.to_json}
+    what, _dot, ending = name.partition(".")
+    if what in texts:
+        return texts[what](release).encode()
+    if name == "counts.json":
+        return counts(release).to_json(orient="records", indent=1, force_ascii=False).encode()
+    rows = min(max(0, round(release.model.total)), MAX_ROWS)
+    table = PublicTable(counts(release)) if what == COUNTS else release.sample_table(rows, seed=0)
+    return to_csv(table) if ending == "csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
 
 
 def counts(release: Release) -> pd.DataFrame:
-    """Return all noisy tables in one, with a line per cell."""
-    names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
-    whole = pd.concat([release.table(clique) for clique in release.marginals], ignore_index=True)
+    """Return all noisy tables in one, with a line per cell.
+
+    Its kind is "measured", or "from the model" where a measurement tells the rows of a merged group only.
+    """
+    names = singles(release)
+    tables = []
+    for clique in release.marginals:
+        table, alone = release.table(clique), np.ravel(release.answer(clique).alone)
+        kind = "count: kind" if "kind" in names or "count: rows" in table else "kind"
+        tables.append(table.assign(**{kind: np.where(alone, "measured", "from the model")}))
+    whole = pd.concat(tables, ignore_index=True)
     return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
+
+
+def citation(release: Release, title: str) -> str:
+    """Return how to cite a release, by title, day, guarantee and the digest of its file."""
+    return _("{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}").format(
+        title=title,
+        day=printable(release.created[:10]),
+        loss=loss_words(release.guarantee.loss),
+        digest=json.loads(release.to_json())["digest"],
+    )
+
+
+def datapackage(release: Release) -> str:
+    """Describe the files of counts for programs, as a Data Package of Frictionless Standards."""
+    types = {"O": "string", "i": "integer", "f": "number", "b": "boolean"}
+    frame = counts(release)
+    described = json.loads((Path(__file__).parent / "datapackage.json").read_text(encoding="utf-8"))
+    for resource in described["resources"]:
+        fields = [{"name": name, "type": types[frame[name].dtype.kind]} for name in frame.columns]
+        resource["schema"] = {"fields": fields, "missingValues": [""]}
+    digest = json.loads(release.to_json())["digest"]
+    about = {"title": said(describe(release.recipe)), "created": release.created, "id": digest}
+    return json.dumps(described | about | json.loads(guarantee_json(release)), indent=1)
 
 
 def embedded(release: Release) -> tuple[Download, ...]:

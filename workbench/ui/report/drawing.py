@@ -14,7 +14,9 @@ from workbench.ui.wording import number, printable, whole
 WIDTH = 360.0
 _LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 24.0, 170.0, 34.0
 _LINE, _BAR = 34.0, 11.0
-_LABEL = 46
+_LABEL, _TICK = 46, 10
+"""Letters of a label that has a line of its own, and of one of four that share a line."""
+_SHADES = 5
 Ends = Sequence[tuple[float, float]]
 
 
@@ -41,9 +43,10 @@ class Drawing:
         """Add a line of a class of the page's style."""
         self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def text(self, x: float, y: float, text: str, anchor: str = "start") -> None:
-        """Add a text that begins, ends or has its middle at a point."""
-        self._add("text", {"text-anchor": anchor}, x=x, y=y).text = text
+    def text(self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0) -> None:
+        """Add a text that begins, ends or has its middle at a point, turned by so many degrees."""
+        turned = {"transform": f"rotate({turn:g} {x:.1f} {y:.1f})"} if turn else {}
+        self._add("text", {"text-anchor": anchor, **turned}, x=x, y=y).text = text
 
     def _add(self, tag: str, fields: dict[str, str], **places: float) -> ElementTree.Element:
         placed = {name: f"{place:.1f}" for name, place in places.items()}
@@ -82,7 +85,7 @@ def upright_bars(
     """Draw bars next to each other, for cells in an order, over an axis with a few labels.
 
     Args:
-        labels: of the bars.
+        labels: of the bars, of which four are shown.
         values: of the bars, in `unit`.
         ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
@@ -107,31 +110,53 @@ def upright_bars(
         middle = _LEFT + (i + 0.5) * step
         drawing.line("error", middle, height_of(low), middle, height_of(high))
     last, foot = len(labels) - 1, _TOP + _HEIGHT + 15
-    drawing.text(_LEFT, foot, printable(labels[0], at_most=14))
+    drawing.text(_LEFT, foot, printable(labels[0], at_most=_TICK))
     for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
-        drawing.text(_LEFT + (i + 0.5) * step, foot, printable(labels[i], at_most=14), "middle")
+        drawing.text(_LEFT + (i + 0.5) * step, foot, printable(labels[i], at_most=_TICK), "middle")
     if last:
-        drawing.text(right, foot, printable(labels[last], at_most=14), "end")
+        drawing.text(right, foot, printable(labels[last], at_most=_TICK), "end")
     drawing.text((_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle")
     return drawing
 
 
 def grid(
-    values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], *, alt: str
+    values: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    names: Sequence[str],
+    unit: str,
+    alt: str,
 ) -> Drawing:
-    """Draw a table of counts as shades of one color, the largest count in its full strength."""
-    left = 96.0
+    """Draw a table of counts as shades of one color, the largest count in its full strength.
+
+    Args:
+        values: of the cells, in `unit`.
+        rows: labels of the rows.
+        columns: labels of the columns.
+        names: of what the rows are, and the columns.
+        unit: what is counted, in a word.
+        alt: the drawing in words.
+    """
+    left, letters = 96.0, max(min(14, len(label)) for label in columns)
     most = _largest([value for line in values for value in line], ())
-    width, height = (WIDTH - left) / len(columns), max(14.0, min(26.0, 300 / len(rows)))
-    bottom = len(rows) * height
-    drawing = Drawing(bottom + 22, alt)
+    width, height = (WIDTH - left) / len(columns), max(16.0, min(26.0, 300 / len(rows)))
+    top = 44.0
+    bottom = top + len(rows) * height
+    drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
+    shade = (WIDTH - left) / 3 / _SHADES
+    for i in range(_SHADES + 1):
+        drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _SHADES)
+    drawing.text(left, 12, "0")
+    drawing.text(left + 20 + (_SHADES + 1) * shade, 12, f"{whole(most)} {unit}")
+    drawing.text(left - 6, top - 8, printable(names[0], at_most=14), "end")
+    drawing.text(left, top - 8, printable(names[1], at_most=36))
     for i, (label, line) in enumerate(zip(rows, values, strict=True)):
         for j, value in enumerate(line):
-            drawing.rect("cell", left + j * width, i * height, width, height, max(0.0, value) / most)
-        drawing.text(left - 6, (i + 0.5) * height + 4, printable(label, at_most=15), "end")
-    drawing.text(left, bottom + 15, printable(columns[0], at_most=22))
-    if len(columns) > 1:
-        drawing.text(WIDTH, bottom + 15, printable(columns[-1], at_most=22), "end")
+            drawing.rect("cell", left + j * width, top + i * height, width, height, max(0.0, value) / most)
+        drawing.text(left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=14), "end")
+    for j, label in enumerate(columns):
+        drawing.text(left + (j + 0.5) * width + 4, bottom + 6, printable(label, at_most=14), "end", turn=-90)
     return drawing
 
 

@@ -13,13 +13,14 @@ import pandas as pd
 
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
-from dpcore.schema import Clique, IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
+from dpcore.schema import Clique, Column, IntervalColumn
+from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, count_rows, describe
+from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import Words, _, said
-from workbench.ui.report import asking, downloads, explore
+from workbench.ui.report import asking, compare, downloads, explore, sentences
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
-from workbench.ui.report.drawing import grid, lying_bars, upright_bars
+from workbench.ui.report.drawing import Ends, grid, lying_bars, upright_bars
 from workbench.ui.wording import (
     USUAL_DELTA,
     counted_words,
@@ -34,26 +35,53 @@ from workbench.ui.wording import (
 from workbench.ui.wording import printable as shown
 
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
-LYING_BARS = 14
+LYING_BARS = 20
 EVERYTHING = frozenset(downloads.CONTENTS)
 FIGURES = Words("report.figures")
 
 
 def document(
-    release: Release, *, title: str = "", note: str = "", contents: Collection[str] = EVERYTHING
+    release: Release,
+    *,
+    title: str = "",
+    note: str = "",
+    contents: Collection[str] = EVERYTHING,
+    pictures: Sequence[Clique] = (),
+    earlier: Release | None = None,
 ) -> Document:
-    """Return the page of a release, for a server that answers its links and questions."""
+    """Return the page of a release, for a server that answers its links and questions.
+
+    Args:
+        release: what the page shows.
+        title: of the page; what was released, if not given.
+        note: of whoever shares it.
+        contents: what is given, of `downloads.CONTENTS`.
+        pictures: columns of the charts to show, in their order; all, the clearest first, if not given.
+        earlier: a release of an earlier table to compare with.
+    """
+    compared = compare.columns(release, earlier) if earlier else []
+    level = sentences.level_of(release, 2 * len(compared))
+    title = shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200)
+    drawn = _pictures(release, pictures or charted(release), level)
+    lead = _lead(release, level)
+    differences = [compare.picture(release, earlier, name, level) for name in compared] if earlier else []
+    preview = _("Numbers with noise, in which nobody can be found.")
+    if downloads.PREVIEW in contents:
+        preview = " ".join([lead, *(each.sentence for each in drawn[:1])])
     return Document(
-        title=shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200),
+        title=title,
+        lead=lead,
         badge="private",
         badge_text=_("differentially private · {loss}").format(loss=loss_words(release.guarantee.loss)),
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
-        about=_about(release),
-        pictures=tuple(_pictures(release)),
+        about=(*_about(release), *([compare.loss(release, earlier)] if earlier else ())),
+        pictures=(*drawn, *differences),
         promise=tuple(_promise(release)),
-        reading=tuple(_reading(release)),
+        reading=_reading(release),
         downloads=linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
+        citation=downloads.citation(release, title),
+        preview=preview,
     )
 
 
@@ -84,9 +112,6 @@ def _about(release: Release) -> tuple[str, ...]:
             "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
             "to nothing about any one person. Made on {day}."
         ).format(what=shown(said(describe(release.recipe)), at_most=400), day=shown(release.created[:10])),
-        _("Protected: whether one person is in the table at all ({unit}).").format(
-            unit=shown(release.guarantee.unit, at_most=200)
-        ),
     ]
     if counted := counted_words(release.schema.unit):
         sentences.append(counted)
@@ -98,53 +123,91 @@ def _about(release: Release) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _pictures(release: Release) -> list[Picture]:
+def charted(release: Release) -> list[Clique]:
+    """Return the columns of the charts that a page can show, the one with the clearest shape first."""
+    names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
+    counts = [release.answer(name) for name in names]
+    clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
+    first = [names.pop(clear.index(max(clear)))] if names else []
+    return [*first, *names, *[clique for clique in release.marginals if len(clique) == 2][:MAX_PAIRS]]
+
+
+def _lead(release: Release, level: float) -> str:
+    """Say how many people or rows there are, in an interval that holds together with all sentences."""
+    if not release.marginals:
+        return ""
+    total = release.answer((), level=level)
+    return _("{rows} {counted} were counted, give or take {half}.").format(
+        rows=whole(float(total.values)), counted=sentences.counted(release), half=number(total.reach)
+    )
+
+
+def _pictures(release: Release, cliques: Sequence[Clique], level: float) -> list[Picture]:
     model = release.model
     if isinstance(model, Figures):
         return [_figures(model)]
     if isinstance(model, FoundCategories):
         return [_found(model)]
-    tables = list(release.marginals)
-    pictures = []
-    if tables:
-        total = release.answer(())
-        pictures.append(
-            Picture(
-                title=_("{rows} rows in all, give or take {half}").format(
-                    rows=whole(float(total.values)), half=number(total.reach)
-                )
-            )
-        )
-    names = [name for name in release.schema.domain.names if any(name in clique for clique in tables)]
-    pictures += [_one_way(release, name) for name in names[:MAX_COLUMNS]]
-    pairs = [clique for clique in tables if len(clique) == 2]
-    pictures += [_two_way(release, pair) for pair in pairs[:MAX_PAIRS]]
-    return pictures
+    there = charted(release)
+    return [
+        _two_way(release, clique) if len(clique) == 2 else _one_way(release, clique[0], level)
+        for clique in map(tuple, cliques)
+        if clique in there
+    ]
 
 
-def _one_way(release: Release, name: str) -> Picture:
-    column = release.schema.column(name)
+def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
+    """Return labels, counts and ends of the bars of a column, cells of no order that may be empty as one."""
+    column, counts = release.schema.column(name), release.answer((name,))
+    few = [label for label, low in zip(column.labels, counts.low.tolist(), strict=True) if low <= 0]
+    if isinstance(column, IntervalColumn) or not 1 < len(few) < column.size:
+        labels, counts = folded(column.labels, counts, most=MAX_BARS)
+        return labels, counts.values.tolist(), [*zip(counts.low.tolist(), counts.high.tolist(), strict=True)]
+    rest, kept = count_rows(release, {name: few}), counts.low > 0
+    labels = [*(each for each in column.labels if each not in few), _("others, too small to tell")]
+    ends = [*zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True), (rest.low, rest.high)]
+    return labels, [*counts.values[kept].tolist(), rest.value], ends
+
+
+def _one_way(release: Release, name: str, level: float) -> Picture:
+    column, unit = release.schema.column(name), sentences.counted(release)
     labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
-    heading, values = shown(name, at_most=60), counts.values.tolist()
-    ends = list(zip(counts.low.tolist(), counts.high.tolist(), strict=True))
-    alt = _("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
+    heading, top = shown(name, at_most=60), int(counts.values.argmax())
+    alt = _(
+        "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}."
+    ).format(
+        counted=unit,
         cells=len(labels),
         column=heading,
-        top=shown(labels[int(np.argmax(values))]),
-        rows=whole(max(values)),
+        top=shown(labels[top]),
+        rows=whole(float(counts.values[top])),
     )
+    bars, values, ends = _bars(release, name)
     drawing = (
-        upright_bars(labels, values, ends, unit=_("rows"), alt=alt, title=name)
-        if isinstance(column, IntervalColumn) or len(labels) > LYING_BARS
-        else lying_bars(labels, values, ends, unit=_("rows"), alt=alt)
+        upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
+        if isinstance(column, IntervalColumn) or len(bars) > LYING_BARS
+        else lying_bars(bars, values, ends, unit=unit, alt=alt)
     )
     return Picture(
-        title=_("{column}: each count is within {half} rows of the truth in 95 of 100 cases").format(
-            column=heading, half=number(counts.reach)
-        ),
+        sentence=sentences.sentence(release, name, level),
+        title=_within(heading, counts, unit),
         drawing=drawing,
         table=_table((heading,), [(label,) for label in labels], counts.values, counts.low, counts.high),
     )
+
+
+def _within(column: str, counts: Answer, unit: str) -> str:
+    return _("{column}: each count is within {half} {counted} of the truth in 95 of 100 cases").format(
+        column=column, half=number(counts.reach), counted=unit
+    )
+
+
+def _ticks(column: Column, bars: Sequence[str]) -> Sequence[str]:
+    """Return what stands below bars: of numbers and dates the bound where each begins."""
+    if not isinstance(column, IntervalColumn):
+        return bars
+    starts = [f"{each:g}" if isinstance(each, float) else str(each) for each in column.bounds[:-1]]
+    return [*starts, *column.labels[len(starts) :]][:: -(-column.size // MAX_BARS)]
 
 
 def _two_way(release: Release, pair: Clique) -> Picture:
@@ -152,12 +215,11 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     labels = [release.schema.column(name).labels for name in pair]
     counts = release.answer(pair)
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
-    alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
+    alt = _("Noisy counts of {a} by {b}, the stronger the color the more.").format(a=names[0], b=names[1])
+    unit, values = sentences.counted(release), fold_table(counts.values, MAX_SIDE).tolist()
     return Picture(
-        title=_(
-            "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases"
-        ).format(a=names[0], b=names[1], half=number(counts.reach)),
-        drawing=grid(fold_table(counts.values, MAX_SIDE).tolist(), rows, columns, alt=alt),
+        title=_within(_("{a} and {b} together").format(a=names[0], b=names[1]), counts, unit),
+        drawing=grid(values, rows, columns, names=names, unit=unit, alt=alt),
         table=_table(names, list(itertools.product(*labels)), counts.values, counts.low, counts.high),
     )
 
@@ -236,37 +298,15 @@ def _promise(release: Release) -> list[str]:
     if epsilon is None:
         epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
     first, *others = guarantee_words(release.guarantee, shown=shown)
-    return [
-        first,
-        epsilon_words(epsilon),
-        *others,
-        _("Not covered: other releases about the same people. Their losses add up."),
-        _(
-            "Not covered: what is true of a group. That a disease is common in a town can be told from such "
-            "numbers whether or not somebody of the town is in the table."
-        ),
-    ]
+    return [first, epsilon_words(epsilon), *others]
 
 
-def _reading(release: Release) -> list[str]:
-    sentences = [
-        _(
-            "Every count has noise. The thin line across a bar, and low and high in the table, are where the "
-            "true count lies in 95 of 100 cases."
-        ),
-        _("Small counts are mostly noise. Trust differences that are larger than the lines."),
-    ]
-    if isinstance(release.model, Figures | FoundCategories):
-        sentences = [_("Every number has noise.")]
-    if release.model_columns:
-        sentences.append(
-            _("Drawn rows are invented: they follow the noisy counts, and none of them is a person.")
-        )
-    if isinstance(release.model, SyntheticModel):
-        sentences.append(
-            _(
-                "How two columns go together is known where they were counted together; for other pairs it "
-                "follows from those."
-            )
-        )
-    return sentences
+def _reading(release: Release) -> frozenset[str]:
+    """Return which explanations of `page.html` the page needs."""
+    model = release.model
+    kind = "figures" if isinstance(model, Figures | FoundCategories) else "counts"
+    drawn, pairs = (
+        "drawn" if release.model_columns else kind,
+        "pairs" if isinstance(model, SyntheticModel) else kind,
+    )
+    return frozenset({kind, drawn, pairs})

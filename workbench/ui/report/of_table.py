@@ -56,9 +56,7 @@ def document(
                 folded=False,
             ),
         ),
-        reading=(
-            _("A value such as 20 to 29, or one that was suppressed, stands for everybody in its group."),
-        ),
+        reading=frozenset({"groups"}),
         downloads=linked(files(contents)),
     )
 

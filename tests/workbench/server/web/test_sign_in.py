@@ -63,7 +63,7 @@ class Browser:
         pages = Starlette(
             routes=create_auth_routes("/"),
             middleware=[
-                Middleware(Guard, hosts=("bench.test",)),
+                Middleware(Guard, settings=Settings(hosts=("bench.test",))),
                 Middleware(SignIn),
                 Middleware(SessionMiddleware, secret_key="s"),
             ],

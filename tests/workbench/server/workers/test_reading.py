@@ -73,7 +73,9 @@ def test_a_file_that_unpacks_to_more_memory_is_refused() -> None:
     assert len(data) < 2**20
     limits = Limits(bytes=2**33)  # as if the footer had lied
     own = _memory()
-    with pytest.raises(LimitError, match=r"more than (900 MB of memory|30 seconds)"):  # whichever is first
+    with pytest.raises(
+        LimitError, match=r"more than (900 MB of memory|30 seconds of computing)"
+    ):  # whichever is first
         reading.read(data, "x.parquet", key=KEY, limits=limits)
     assert _memory() - own < 200 * 2**20
 
@@ -91,6 +93,57 @@ def test_reading_ends_when_its_tab_is_closed() -> None:
     with pytest.raises(ReadError, match="was stopped"), cancelled_by(lambda: time.monotonic() - started > 1):
         reading.read(data, "x.csv", key=KEY)
     assert time.monotonic() - started < 10
+
+
+def test_waiting_is_no_computing() -> None:
+    """A file of 10 MB was refused as too long to read because the machine was busy with something else."""
+    with pytest.raises(process.WorkEnded) as ended:
+        process.run(compute_for_ever, seconds=1)
+    assert ended.value.kind == "time"
+    assert process.run(wait, 2.0, seconds=1) == 2.0
+
+
+@pytest.mark.proof
+def test_a_busy_server_says_so() -> None:
+    """Its owner would be told to leave out columns of a file that is small enough."""
+    with pytest.raises(process.WorkEnded) as ended:
+        process.run(wait, 60.0, seconds=1)
+    assert ended.value.kind == "busy"
+    error = reading._refusal(ended.value)
+    assert "server is busy" in str(error)
+    assert "try again in a while" in str(error)
+
+
+def compute_for_ever() -> None:
+    """Compute until the system ends it."""
+    while True:
+        sum(range(10_000))
+
+
+def wait(seconds: float) -> float:
+    """Wait, as a process does that gets no time."""
+    time.sleep(seconds)
+    return seconds
+
+
+def test_who_waits_for_other_files_sees_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar that does not move for a minute says nothing of the twenty files that go first."""
+    go_on, places = threading.Event(), list[int]()
+    monkeypatch.setattr(reading, "_limited", lambda *_, **__: (go_on.wait(30), None, ""))
+    others = [threading.Thread(target=reading.read, args=(b"", "x.csv")) for _ in range(2)]
+    for each in others:
+        each.start()
+    while reading._FILES._running < 2:
+        time.sleep(0.01)
+
+    def see(place: int) -> None:
+        places.append(place)
+        go_on.set()
+
+    reading.read(b"", "x.csv", on_place=see)
+    assert places[0] == 1
+    for each in others:
+        each.join()
 
 
 def test_a_reader_that_was_killed_is_started_again() -> None:

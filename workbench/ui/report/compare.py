@@ -1,0 +1,102 @@
+"""Comparison of two releases: what differs by more than their noise, and what may still be chance.
+
+The tables themselves are a draw of chance: another year of the same kind would have had other counts. Where
+people come independently, the variance of a count is at most its mean times the largest number of rows of a
+person. Both errors are shown, and what is said of them holds together with all other sentences of the page.
+"""
+
+from __future__ import annotations
+
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.release import Release
+from dpcore.tables.counts import half_width
+from workbench.ui.language import Words, _
+from workbench.ui.report.document import Picture, TextTable
+from workbench.ui.report.sentences import singles
+from workbench.ui.wording import join, loss_words, printable, whole
+
+HEADINGS, VERDICTS = Words("report.compared"), Words("report.verdicts")
+
+
+def columns(release: Release, earlier: Release) -> list[str]:
+    """Return the columns that can be compared. Raises: ParameterError where there is none."""
+    both = (release, earlier)
+    names = [
+        name
+        for name in singles(release)
+        if name in singles(earlier)
+        and len({each.schema.column(name).labels for each in both}) == 1
+        and all(each.answer((name,)).measured for each in both)
+    ]
+    if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
+        raise ParameterError(
+            "the two releases have no column with the same cells, counted for the same unit",
+            remedy="choose another release to compare with",
+        )
+    return names
+
+
+def difference(release: Release, earlier: Release, name: str, level: float) -> pd.DataFrame:
+    """Compare the counts of one column, cell by cell.
+
+    Args:
+        release: the later one.
+        earlier: the one before.
+        name: of the column.
+        level: chance with which all intervals hold together by noise, and again with chance added.
+    Returns: counts, their difference with both intervals, and the verdict: 2 for more than noise and chance
+        explain, 1 for more than noise, negative for fewer, 0 for neither.
+    """
+    each = 1 - (1 - level) / release.schema.column(name).size
+    answers = [one.answer((name,), level=each) for one in (release, earlier)]
+    now, before = answers
+    tables = [answer.table for answer in answers if answer.table is not None]
+    law = tables[0].noise if tables[0].noise == tables[1].noise else "max norm"
+    half = half_width(tables[0].variance + tables[1].variance, law, each, pooled=True)
+    measured, value = tables[0].values - tables[1].values, now.values - before.values
+    low, high = np.minimum(measured - half, value), np.maximum(measured + half, value)
+    rows = release.schema.unit.max_rows * np.maximum(now.high + before.high, 1.0)
+    chance = statistics.NormalDist().inv_cdf((1 + each) / 2) * np.sqrt(rows)
+    sure = 1 * (low > 0) + (low > chance) - 1 * (high < 0) - (high < -chance)
+    sides = {"low": low, "high": high, "low with chance": low - chance, "high with chance": high + chance}
+    verdict = np.where(now.alone & before.alone, sure, 0)
+    counts = {"earlier": before.values, "now": now.values, "difference": value}
+    return pd.DataFrame({**counts, **sides, "verdict": verdict})
+
+
+def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:
+    """Return a table of a column, with a sentence over it. Args: as of `difference`."""
+    seen, column = difference(release, earlier, name, level), release.schema.column(name)
+    labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
+    sides = [
+        (_("more {cells}"), labels[seen["verdict"] == 2]),
+        (_("fewer {cells}"), labels[seen["verdict"] == -2]),
+    ]
+    said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
+    shown = seen.map(whole).assign(verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]))
+    shown.columns = pd.Index([HEADINGS[str(heading)] for heading in shown])
+    shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
+    return Picture(
+        sentence=_("More than noise and chance explain: {cells}.").format(cells="; ".join(said))
+        if said
+        else _("No difference is larger than noise and chance together."),
+        title=_("{column}: now and earlier").format(column=printable(name, at_most=60)),
+        table=TextTable.of(shown),
+        folded=False,
+    )
+
+
+def loss(release: Release, earlier: Release) -> str:
+    """Say what a person in both tables loses to both; losses of different kinds are not added up."""
+    losses = [dict(each.guarantee.loss) for each in (release, earlier)]
+    if set(losses[0]) == set(losses[1]):
+        losses = [{name: str(sum(Fraction(each[name]) for each in losses)) for name in losses[0]}]
+    return _("Whoever is in both tables loses {loss} to both releases together.").format(
+        loss=join([*map(loss_words, losses)])
+    )
