@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit import column_config as config
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
@@ -16,7 +17,7 @@ from workbench.store.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
@@ -24,6 +25,8 @@ from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 GRID, SINGLY = "grid", "one"
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
+TITLES, EXPLAINED = Words("upload.grid"), Words("upload.grid_explained")
+TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
 
@@ -62,9 +65,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
             facts_view.ask(draft, schema)
     if schema:
         table, refused = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
-            widgets.internal_badge()
-            st.dataframe(table, hide_index=True)
+        st.markdown(_("Check against the table (internal)"))
+        widgets.internal_badge()
+        st.dataframe(table, hide_index=True)
         if refused:
             questions.error(
                 _(
@@ -89,31 +92,17 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
         disabled=["column", "reason"],
         column_config={
-            "column": st.column_config.TextColumn(_("column"), pinned=True),
-            "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
+            **{name: config.TextColumn(title, help=EXPLAINED.get(name)) for name, title in TITLES.items()},
+            **{name: config.CheckboxColumn(TITLES[name], help=EXPLAINED.get(name)) for name in TICKS},
+            "column": config.TextColumn(TITLES["column"], pinned=True),
+            "kind": config.SelectboxColumn(
+                TITLES["kind"], options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
             ),
-            "low": st.column_config.TextColumn(_("low")),
-            "high": st.column_config.TextColumn(_("high")),
-            "step": st.column_config.TextColumn(_("step or cuts")),
-            "special": st.column_config.TextColumn(
-                _("numbers with a cell of their own"),
-                help=_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+            "categories": config.TextColumn(TITLES["categories"], width="medium"),
+            "known from": config.TextColumn(
+                TITLES["known from"], help=EXPLAINED["known from"], max_chars=LONGEST_SOURCE
             ),
-            "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
-            "other": st.column_config.CheckboxColumn(
-                _("other values"),
-                help=_("Categories: a cell for all others. Numbers, dates: what is none counts as missing."),
-            ),
-            "missing": st.column_config.CheckboxColumn(_("cell for missing")),
-            "known from": st.column_config.TextColumn(
-                _("known from"),
-                help=_("Where else than from this table: a questionnaire, a law, a description of the data."),
-                max_chars=LONGEST_SOURCE,
-            ),
-            "means missing": st.column_config.TextColumn(_("means missing, with | between")),
-            "counts as": st.column_config.TextColumn(_("counts as, with | between")),
-            "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
+            "reason": config.TextColumn(TITLES["reason"], width="large"),
         },
         alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
     )
