@@ -250,27 +250,6 @@ def _files(data_set: DataSet, release: Release) -> None:
             offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
 
 
-def earlier(data_set: DataSet) -> None:
-    """List the releases of a data set; opening one costs nothing."""
-    lines = releases.earlier(data_set)
-    if not lines:
-        return
-    st.subheader(_("Releases of this data set"))
-    for line in lines[:20]:
-        left, right = st.columns([3, 2], vertical_alignment="center")
-        left.button(
-            _("Open {what}").format(
-                what=plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
-            ),
-            key=f"open-{line['request_id']}",
-            type="tertiary",
-            icon=":material/verified_user:",
-            on_click=runs.show,
-            args=(line["request_id"],),
-        )
-        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
-
-
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     cells = model_view.choose_cells(release)

@@ -21,7 +21,6 @@ from workbench.store.datasets import DataSet
 from workbench.ui import file_view
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
-MOST_NAMES = 15
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -289,6 +289,12 @@ def limit_words(limit: float) -> str:
 def hundredths(value: float) -> str:
     """Write a number of hundredths with its sign."""
     return f"{number(value)}{PERCENT}"
+
+
+def listed(names: Sequence[str], *, most: int = 8) -> str:
+    """Write people's own names as they are, the first ones of many."""
+    more = [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+    return join([*map(plain, names[:most]), *more])
 
 
 def join(names: list[Any]) -> str:

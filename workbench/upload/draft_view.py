@@ -11,12 +11,11 @@ from workbench.session.draft import Draft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
 from workbench.ui.language import Words, _, said
-from workbench.ui.wording import epsilon_words, join, loss_words, number, plain, unit_words
+from workbench.ui.wording import epsilon_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
 
 PURPOSES, RESULTS = Words("upload.purposes"), Words("upload.results")
 KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
-MOST_NAMES = 8
 SHARING = ("upload", "synthesize")
 """Pages for which a release is proposed."""
 
@@ -58,13 +57,9 @@ def _propose(
     who = plain(unit_words(unit), at_most=200) if unit else _("choose below how many rows of a person count")
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
-        columns = join([plain(each.name) for each in schema.columns[:MOST_NAMES]])
-        more = len(schema.columns) - MOST_NAMES
-        if more > 0:
-            columns += " " + _("and {more} more").format(more=more)
-        lines.append(_("**Used:** {columns}.").format(columns=columns))
+        lines.append(_("**Used:** {columns}.").format(columns=listed(schema.domain.names)))
         if schema.excluded:
-            left_out = join([plain(each.name) for each in schema.excluded[:MOST_NAMES]])
+            left_out = listed([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
     plan = None
     if budget is not None:

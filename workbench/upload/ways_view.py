@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.schema import IntervalColumn
 from workbench import session
 from workbench.store.datasets import DataSet
-from workbench.ui import data_sets_view, releases
+from workbench.ui import data_sets_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 from workbench.upload import opening
@@ -31,7 +31,7 @@ def show(data_set: DataSet, *, steward: bool) -> None:
         _ways_on(data_set)
     else:
         st.button(_("Open another data set"), on_click=opening.choose_table, args=(True,))
-    _made_before(data_set)
+    data_sets_view.earlier_releases(data_set)
 
 
 def _ways_on(data_set: DataSet) -> None:
@@ -55,21 +55,6 @@ def _ways_on(data_set: DataSet) -> None:
     if tab.curator is None:
         st.subheader(_("The rows"))
         data_sets_view.bring_rows(data_set)
-
-
-def _made_before(data_set: DataSet) -> None:
-    lines = releases.earlier(data_set)
-    if lines:
-        st.subheader(_("Releases"))
-        for line in lines[:8]:
-            if st.button(
-                _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
-                key=f"release-{line['request_id']}",
-                type="tertiary",
-                icon=":material/verified_user:",
-            ):
-                session.session().shown = line["request_id"]
-                st.switch_page("pages/synthesize.py")
 
 
 def next_steps(data_set: DataSet) -> list[tuple[str, str]]:
