@@ -47,9 +47,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         numbers = (self.epsilon, self.delta, self.k, *self.purposes.values())
-        named = set(self.purposes) <= {*PURPOSES}
-        if not named or not all(isinstance(each, (int, float)) and each > 0 for each in numbers):
-            raise _unclear()
+        if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:
+            raise ValueError("no such purpose, or no number above 0")
 
     def proposed(self, purpose: str) -> float:
         """Return the epsilon that is proposed for a purpose."""
@@ -91,12 +90,8 @@ def read_policy() -> Policy:
 def _policy_in(file: Path) -> Policy:
     try:
         return Policy(**tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError):
-        raise _unclear() from None
-
-
-def _unclear() -> ParameterError:
-    return ParameterError(
-        "the policy of this workbench cannot be read",
-        remedy="write numbers above 0 for epsilon, delta, k and [purposes], as docs/hosting.md says",
-    )
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise ParameterError(
+            "the policy of this workbench cannot be read",
+            remedy="write numbers above 0 for epsilon, delta, k and [purposes], as docs/hosting.md says",
+        ) from None

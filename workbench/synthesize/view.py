@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -203,7 +203,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         record_view.show(session.session().curator, *drawn)
     if release.model.columns:
         pooling_view.show(data_set.name, release)
-    offer = functools.partial(_offer, data_set, release)
+    offer = _offers(data_set, release)
     with st.container(horizontal=True):
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         if can_be_written(data_set, release):
@@ -214,25 +214,20 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         _offer_job(data_set, release)
 
 
-def _offer(
-    data_set: DataSet,
-    release: Release,
-    label: str,
-    data: Any,
-    what: str,
-    ending: str,
-    icon: str,
-    help: str | None = None,
-) -> None:
-    """Offer a file of a release. Args: what: it holds."""
-    name = release_file(data_set.name, release, what, ending)
-    file_view.download(label, data, name, icon=icon, help=help)
+def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
+    """Return what offers a file of a release."""
+
+    def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
+        name = release_file(data_set.name, release, what, ending)
+        file_view.download(label, data, name, icon=icon, help=help)
+
+    return offer
 
 
 def _files(data_set: DataSet, release: Release) -> None:
     """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
-    offer = functools.partial(_offer, data_set, release)
+    offer = _offers(data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
             one = len(release.marginals) == 1
@@ -316,4 +311,4 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         part=release.part,
     )
     text = _("The same as a command next to the data: python -m workbench release job.json --to release.json")
-    _offer(data_set, release, _("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)
+    _offers(data_set, release)(_("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)
