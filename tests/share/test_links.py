@@ -525,10 +525,10 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
     app = RequestLog(shared.app)
     for recipe in (dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"])):
         release = make_release(recipe, ledger=ledger)
-        token = shared.make(release, note="for you")
+        token = shared.make(release, note="for you", contents=frozenset((*ALL, "explore")))
         for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in LABELS)):
             seen += call(app, "GET", f"/share/{token}", query=query).body
-        seen += of_release.file(release)
+        seen += of_release.file(release) + of_release.interactive_file(release)
         call(app, "GET", f"/share/{token}/and/more")
         secret.append(token)
     shared.shares.settle()
