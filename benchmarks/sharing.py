@@ -144,7 +144,9 @@ def main() -> None:
         )
         paths["counts.csv, whole table"] = paths["page, whole table"] + "?file=counts.csv"
         paths["interactive page"] = paths["page, whole table"] + "?file=explore.html"
+        (drawn,) = ask(server, paths["interactive page"], 1, 250)
         browsed = explored(f"http://{server.host}{paths['interactive page']}")
+        browsed.append(["for the first visitor rows are drawn, ms", drawn * 1000, drawn * 1000])
         alone = [measure(server, name, path, ALONE, 2 * i) for i, (name, path) in enumerate(paths.items())]
         together = [
             crowd(server, name, paths[name], 60 + 50 * i)
