@@ -8,7 +8,7 @@ from tests.e2e.browser import SECOND, Person
 
 
 def sample(person: Person, number: int) -> Person:
-    """Open one of the two samples."""
+    """Open one of the samples."""
     person.page.get_by_role("button", name="Open this sample").nth(number).click()
     return person.rest().press("Open the data set")
 
