@@ -51,6 +51,7 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Check this sample: Hospital visits",
         "Open this sample: Census",
         "Open this sample: Hospital visits",
+        "Open this sample: Customers",
         "Ask a question",
         "Try it on invented people",
     ]
