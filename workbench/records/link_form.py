@@ -18,7 +18,7 @@ from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Sha
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
-from workbench.ui.report.downloads import CONTENTS, ROWS
+from workbench.ui.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.ui.report.explore import EXPLORE, explorable
 from workbench.ui.wording import error_words, printable
 
@@ -73,7 +73,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
     given = st.multiselect(
         _("It also offers"),
         contents,
-        contents,
+        [each for each in contents if each != PREVIEW],
         format_func=CONTENTS.__getitem__,
         key=f"links-contents-{len(contents)}",
     )
