@@ -1,7 +1,7 @@
 """The card "A table for learning" before and after paying: figures by draws of the law, and from the file.
 
-What each class is like is worked out again from the normal laws of the file: many even quantiles of each, put
-into the cells that were declared, with the middle of each cell.
+What each class is like is worked out again from the normal laws of the file: many places of each, far into
+the tails, put into the cells that were declared, with the middle of each cell, and weighed by their density.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ FEWER = (
 USUAL = 0.3  # how far values usually lie from their mean, between the bounds -1 and 1
 LEFT = 0.98  # of the loss, once the rows are counted
 DETAIL = (1.0, 0.8, 0.6)  # of what is left, for the means
-QUANTILES = stats.norm.ppf((np.arange(100_000) + 0.5) / 100_000)
+PLACES = np.linspace(-9, 9, 400_001)  # deviations from the center; a far cell may hold the largest numbers
+WEIGHTS = stats.norm.pdf(PLACES) / stats.norm.pdf(PLACES).sum()
 
 
 class Sums:
@@ -119,10 +120,11 @@ def of_classes(walk: Walk, model: dict[str, Any]) -> dict[str, Any]:
         true = []
         for place, name in enumerate(model["features"]):
             column = schema.column(name)
-            drawn = np.clip(centers[code, place] + covariances[code, place, place] ** 0.5 * QUANTILES, -1, 1)
+            drawn = np.clip(centers[code, place] + covariances[code, place, place] ** 0.5 * PLACES, -1, 1)
             if isinstance(column, (dp.Integer, dp.Real)):
                 drawn = middles(column)[np.rint((drawn + 1) / 2 * (column.size - 1)).astype(int)]
-            true.append((drawn.mean(), drawn.std()))
+            mean = WEIGHTS @ drawn
+            true.append((mean, math.sqrt(WEIGHTS @ (drawn - mean) ** 2)))
 
         def holds(shown: Any, true: Any = tuple(true)) -> bool:
             told = [[float(each.replace(",", "")) for each in cell.split(" ± ")] for cell in shown]
