@@ -51,10 +51,10 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     ]
     assert page.locator("h2").all_inner_texts() == order
 
-    page.get_by_label("condition 1").select_option("from 20")
+    page.get_by_label("condition 1").select_option(index=1)
     page.get_by_role("button", name="Ask").click()
-    assert "Asked: age from 20 to below" in page.locator("#answer").inner_text()
-    assert page.url.endswith("?q=from-0%3D20&q=#answer")
+    assert "Asked: age from" in page.locator("#answer").inner_text()
+    assert re.search(r"\?q=from-0%3D\d+&q=#answer$", page.url)
 
     page.get_by_text("More conditions").click()
     page.get_by_label("from", exact=True).fill("20")
@@ -125,7 +125,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         person = Person(browser, server).visit("ledger")
         person.page.get_by_text("Open a release").click()
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
-        person.page.locator("input[type=file]").set_input_files(file)
+        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(file)
         person.sees("The file is complete").rest()
         person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
         person.sees("About ")
@@ -136,6 +136,6 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         assert "Histogram of age" in report
         assert person.outside == []
         broken = {**file, "buffer": text.replace('"epsilon": "1"', '"epsilon": "1/9"').encode()}
-        person.page.locator("input[type=file]").set_input_files(broken)
+        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(broken)
         person.sees("altered after it was made")
         person.close()
