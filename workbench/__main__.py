@@ -6,6 +6,7 @@
     python -m workbench audit TABLE --schema schema.json
     python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
     python -m workbench ledger TABLE
+    python -m workbench link TABLE --release ID --title "Visits 2024" --days 30
 
 A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
 when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
@@ -20,8 +21,10 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -38,12 +41,16 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
+from workbench.store.datasets import find
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
+from workbench.store.shares import LinkDraft, in_days
 from workbench.store.sources import sources_in, sources_of
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
+
+KINDS: dict[str, Callable[[str], Any]] = {"text": str, "path": Path, "whole": int}
 
 
 def person_as(address: str | None) -> Person:
@@ -196,49 +203,47 @@ def ledger(asked: argparse.Namespace) -> str:
     )
 
 
+def link(asked: argparse.Namespace) -> str:
+    """List the links of a table, after making one to a release of it, or revoking one."""
+    person = person_as(asked.address)
+    dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
+    kept.check_mine(dataset)
+    shares, made = start.shares(), {}
+    if asked.revoke:
+        shares.revoke(dataset, asked.revoke)
+    data_set = find(dataset, kept)
+    if asked.release and data_set is not None:
+        shown = data_set.release(asked.release)
+        draft = LinkDraft(
+            title=asked.title, note=asked.note, expires=in_days(asked.days), contents=frozenset(asked.gives)
+        )
+        made = {"address": "share/" + shares.make(shown, draft, dataset=dataset)}
+    listed = [
+        {
+            "id": each.id,
+            "title": each.title,
+            "expires": each.expires,
+            "ended": each.ended,
+            "opened": each.opened,
+        }
+        for each in shares.of(dataset)
+    ]
+    return json.dumps(made | {"links": listed}, ensure_ascii=False, indent=1, default=str)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; 0 where it went well."""
     parser = argparse.ArgumentParser(
         prog="python -m workbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (job, release, sample, audit, anonymize, ledger):
+    arguments = tomllib.loads((Path(__file__).parent / "commands.toml").read_text(encoding="utf-8"))
+    for command in (job, release, sample, audit, anonymize, ledger, link):
         each = commands.add_parser(command.__name__, help=command.__doc__)
         each.set_defaults(command=command)
-        if command in (job, audit, anonymize, ledger):
-            each.add_argument("table")
-        if command in (job, audit, anonymize):
-            each.add_argument("--schema", type=Path, required=True)
-            each.add_argument(
-                "--budget", default="1", help="epsilon, as fixed when the table was first opened"
-            )
-        if command in (release, audit, anonymize, ledger):
-            each.add_argument(
-                "--as", dest="address", metavar="ADDRESS", help="the steward, where people sign in"
-            )
-        if command in (release, audit, anonymize):
-            each.add_argument(
-                "--new-account",
-                dest="people",
-                choices=("same", "different"),
-                help="where the table looks like one that was opened before: whether it is about the same "
-                "people, also if you do not know, or about different ones",
-            )
-        if command is job:
-            each.add_argument("--recipe", type=Path, required=True)
-            each.add_argument("--epsilon", required=True)
-        if command is release:
-            each.add_argument("job", type=Path)
-        if command is sample:
-            each.add_argument("release", type=Path)
-            each.add_argument("--rows", type=int, required=True)
-        if command is audit:
-            each.add_argument("--known", nargs="+", help="columns that others may know; else as proposed")
-            each.add_argument("--secret", nargs="*", help="what should stay unknown; else as proposed")
-        if command is anonymize:
-            each.add_argument("--plan", type=Path, required=True)
-        if command in (release, sample, anonymize):
-            each.add_argument("--to", type=Path, required=True)
+        for name, options in arguments[command.__name__].items():
+            kind = KINDS[options.pop("type", "text")]
+            each.add_argument(name, type=kind, **options)
     asked = parser.parse_args(words)
     try:
         print(asked.command(asked))
