@@ -159,10 +159,8 @@ def test_two_equal_years_are_not_told_apart(release: Release, draws: int) -> Non
 
 def test_a_change_is_seen(release: Release) -> None:
     """The test above would pass a comparison that never says anything."""
-    now, before = (
-        with_noise_of(release, {name: each // year for name, each in TRUE.items()}, year, FINE)
-        for year in (1, 2)
-    )
+    half = {name: each // 2 for name, each in TRUE.items()}
+    now, before = with_noise_of(release, TRUE, 1, FINE), with_noise_of(release, half, 2, FINE)
     verdicts = compare.difference(now, before, "days", sentences.level_of(now, 2 * len(TRUE)))["verdict"]
     assert verdicts[0] == verdicts[1] == 2
     words = compare.picture(now, before, "days", 0.99)
