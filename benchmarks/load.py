@@ -2,15 +2,23 @@
 
 A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1, 5, 10, 20 and 40
 tabs at once; meanwhile a bystander asks for the server's health. Then 200 tabs open a table and are closed.
-Then five tabs run Adaptive on 500,000 rows, while a bystander's page is drawn again and again.
-Prints tables, or JSON with --json. `--most N` leaves out larger crowds, `--rows N` sets the size of the runs.
+Then five tabs run Adaptive on 500,000 rows, while a bystander's page is drawn again and again. Then 40 people
+live on the server for half an hour: each opens a table of their own, sees a price, pays, evaluates, leaves
+and comes again; what they wait for, what the server takes and what is lost is written down over time, and
+values that are in no other place are looked for in its memory once all have left.
+
+Prints tables, or JSON with --json. `--only life` does one of crowds, tabs, runs, life; `--most N` leaves out
+larger crowds, `--rows N` sets the size of the runs, `--users N --minutes N --pause N` the life.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import random
+import sqlite3
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -188,26 +196,188 @@ def long_runs(server: Server, runs: int, rows: int) -> dict[str, Any]:
     }
 
 
+class Life:
+    """People who come and go for a while, and what it does to the server.
+
+    Args:
+        server: which begins with an empty ledger.
+        pause: seconds that a person looks at each page.
+    """
+
+    def __init__(self, server: Server, pause: float) -> None:
+        self.server, self.pause = server, pause
+        self.began = time.monotonic()
+        self.over = threading.Event()
+        self.waits: list[tuple[float, str, float]] = []
+        self.paid: list[float] = []
+        self.failed: list[str] = []
+        self.marked: list[bytes] = []
+
+    def step(self, name: str, work: Callable[[], Any]) -> None:
+        """Do one thing, write down how long it took, and look at the page."""
+        began = time.monotonic()
+        work()
+        self.waits.append((began - self.began, name, time.monotonic() - began))
+        self.over.wait(self.pause * random.uniform(0.5, 1.5))
+
+    def person(self, _number: int) -> None:
+        """Come again and again until it is over."""
+        while not self.over.is_set():
+            try:
+                self.visit()
+            except Exception as error:  # anything that a person would not get
+                self.failed.append(f"{type(error).__name__} {str(error)[:80]}")
+
+    def visit(self) -> None:
+        """Upload, quote, pay, evaluate, leave."""
+        marks = [mark.decode() for mark in canaries(20)]
+        notes = [*marks, *(f"note {i}" for i in range(2_000))]
+        rows = (
+            f"{random.randint(18, 90)},{random.choice('FM')},{random.randint(100, 9_999)},{notes[i]}"
+            for i in range(2_000)
+        )
+        content = "\n".join(["age,sex,pay,note", *rows]).encode()
+        visitor = Visitor(self.server.host)
+        try:
+            self.step("first page", lambda: visitor.run(seconds=120))
+            self.step("upload", lambda: visitor.upload(content))
+            self.step("open", lambda: visitor.press("Open the data set", seconds=120))
+            self.step("quote", lambda: visitor.go("synthesize"))
+            self.step("choose", lambda: visitor.press("Release for", seconds=120))
+            self.step("pay", lambda: self.pay(visitor))
+            self.step("evaluate", lambda: visitor.go("evaluate"))
+        finally:
+            visitor.close()
+        self.marked = [*self.marked[-2_000:], *(mark.encode() for mark in marks)]
+
+    def pay(self, visitor: Visitor) -> None:
+        """Pay, and wait for the release."""
+        visitor.press("Pay and release", seconds=120)
+        while any("may leave this page" in each.body for each in visitor.elements("markdown")):
+            time.sleep(0.3)
+            visitor.again(seconds=120)
+        assert any(each.label.startswith("Release something else") for each in visitor.elements("button"))
+        self.paid.append(time.monotonic() - self.began)
+
+    def stand_by(self) -> None:
+        """Somebody else, with a page that shows no table."""
+        bystander = Visitor(self.server.host).run(seconds=120).go("links")
+        while not self.over.is_set():
+            began = time.monotonic()
+            bystander.run(seconds=120)
+            self.waits.append((began - self.began, "bystander", time.monotonic() - began))
+            self.over.wait(0.5)
+        bystander.close()
+
+    def taken(self) -> dict[str, float]:
+        """What the server takes at this moment."""
+        process = Path(f"/proc/{self.server.process.pid}")
+        cpu, memory = used(self.server)
+        files, threads = (len([*(process / name).iterdir()]) for name in ("fd", "task"))
+        return {
+            "minute": round((time.monotonic() - self.began) / 60, 2),
+            "mb": round(memory, 1),
+            "files": files,
+            "threads": threads,
+            "cpu_s": round(cpu, 1),
+        }
+
+    def live(self, users: int, minutes: float, lines: int = 12) -> list[Table]:
+        """Let so many people live there for so long."""
+        others = [threading.Thread(target=self.person, args=(number,)) for number in range(users)]
+        others.append(threading.Thread(target=self.stand_by))
+        for each in others:
+            each.start()
+        samples: list[dict[str, float]] = []
+        while time.monotonic() < self.began + 60 * minutes:
+            time.sleep(60 * minutes / lines / 5)
+            samples.append(self.taken())
+        self.over.set()
+        for each in others:
+            each.join()
+        time.sleep(20)
+        last = {**self.taken(), "values_left": readable(self.server.process.pid, self.marked)}
+        steps = list(dict.fromkeys(name for _, name, _ in self.waits))
+        return [
+            Table(title=f"{users} people for {minutes} minutes", lines=self.over_time(samples, lines)),
+            Table(title="What they waited for, in seconds", lines=[self.summary(name) for name in steps]),
+            Table(title="What is left", lines=[{**last, **self.ledger(), "failed": len(self.failed)}]),
+            Table(
+                title="Growth in the second half",
+                lines=[{"mb_an_hour": growth(samples[len(samples) // 2 :]), "values": len(self.marked)}],
+            ),
+            *([Table(title="What failed", lines=[{"first": self.failed[0]}])] if self.failed else []),
+        ]
+
+    def summary(self, name: str) -> dict[str, Any]:
+        """How long people waited for one thing."""
+        taken = sorted(seconds for _, each, seconds in self.waits if each == name)
+        p50, p95 = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
+        return {"step": name, "times": len(taken), "p50": p50, "p95": p95, "max": taken[-1]}
+
+    def over_time(self, samples: list[dict[str, float]], lines: int) -> list[dict[str, Any]]:
+        """Samples of the server, with the waits since the one before."""
+        rows, since = [], 0.0
+        for sample in samples[:: max(1, len(samples) // lines)]:
+            until = 60 * sample["minute"]
+            waits = [wait for wait in self.waits if since <= wait[0] < until]
+            row: dict[str, Any] = dict(sample)
+            for label in ("p95", "bystander_p95"):
+                each = sorted(taken for _, name, taken in waits if (name == "bystander") == (label != "p95"))
+                row[label] = round(each[int(0.95 * len(each))], 2) if each else None
+            row["paid"] = sum(since <= when < until for when in self.paid)
+            rows.append(row)
+            since = until
+        return rows
+
+    def ledger(self) -> dict[str, Any]:
+        """What the ledger holds of what people saw as paid."""
+        with sqlite3.connect(self.server.folder / "var" / "workbench.sqlite") as database:
+            of_states = "SELECT count(*) FROM ledger_lines WHERE state = ?"
+            (committed,), (reserved,) = (
+                database.execute(of_states, (state,)).fetchone() for state in ("committed", "reserved")
+            )
+            (releases,) = database.execute("SELECT count(*) FROM ledger_releases").fetchone()
+        command = [sys.executable, "-m", "workbench.store", "check"]
+        place = {**os.environ, "WORKBENCH_DATA_DIR": str(self.server.folder / "var")}
+        place.pop("DATABASE_URL", None)
+        checked = subprocess.run(command, env=place, capture_output=True, check=False).returncode == 0
+        kept = {"paid": len(self.paid), "reserved": reserved, "committed": committed, "releases": releases}
+        return {**kept, "lost": len(self.paid) - committed, "in_order": checked}
+
+
+def growth(samples: list[dict[str, float]]) -> float:
+    """Slope of the memory, by least squares."""
+    minutes, sizes = [each["minute"] for each in samples], [each["mb"] for each in samples]
+    return round(60 * float(np.polyfit(minutes, sizes, 1)[0]), 1) if len(samples) > 2 else float("nan")
+
+
 def main() -> None:
     parser = arguments(__doc__)
+    parser.add_argument("--only", choices=("crowds", "tabs", "runs", "life"))
+    parser.add_argument("--users", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--pause", type=float, default=5)
     parser.add_argument("--most", type=int, default=CROWDS[-1])
     parser.add_argument("--tabs", type=int, default=200)
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--runs", type=int, default=5)
     asked = parser.parse_args()
+    tables: list[Table] = []
     with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5") as server:
         visit(server, 1_000_000)[0].close()
-        crowds = [crowd(server, people, 1_000 * people) for people in CROWDS if people <= asked.most]
-        tabs = come_and_go(server, asked.tabs)
-        long = long_runs(server, asked.runs, asked.rows)
-    show(
-        [
-            Table(title="Sessions at once", lines=crowds),
-            Table(title="Tabs that come and go", lines=[tabs]),
-            Table(title="Long runs and a bystander", lines=[long]),
-        ],
-        as_json=asked.json,
-    )
+        if asked.only in (None, "crowds"):
+            lines = [crowd(server, people, 1_000 * people) for people in CROWDS if people <= asked.most]
+            tables.append(Table(title="Sessions at once", lines=lines))
+        if asked.only in (None, "tabs"):
+            tables.append(Table(title="Tabs that come and go", lines=[come_and_go(server, asked.tabs)]))
+        if asked.only in (None, "runs"):
+            lines = [long_runs(server, asked.runs, asked.rows)]
+            tables.append(Table(title="Long runs and a bystander", lines=lines))
+    if asked.only in (None, "life"):
+        with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5") as server:
+            tables += Life(server, asked.pause).live(asked.users, asked.minutes)
+    show(tables, as_json=asked.json)
 
 
 if __name__ == "__main__":

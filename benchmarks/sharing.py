@@ -2,8 +2,9 @@
 
 A server with two links: a histogram, and a whole table (13 columns, Adaptive). One client asks again and
 again; then 50 connections ask at once. Beside each is /healthz, an answer of three bytes by the same
-server. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are those of the
-client, on the same cores.
+server. Then a browser opens the interactive page of the whole table, and filters it: the script alone, and
+until bars are drawn. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are
+those of the client, on the same cores.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, show
+from tests.e2e.browser import chromium
 from tests.workbench.server.web.client import Server, serving
 from workbench.samples import census
 from workbench.store.database import Store
@@ -30,7 +32,19 @@ from workbench.store.settings import Settings
 from workbench.store.shares import LinkDraft, Shares, in_days
 
 ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
-CONTENTS = ("counts", "rows", "model", "questions")
+CONTENTS = ("counts", "rows", "model", "questions", "explore")
+PRESSES = 30
+PRESSED = """async bar => {
+    const began = performance.now();
+    bar.click();
+    await new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)));
+    const script = performance.getEntriesByName("explore-filter", "measure").at(-1).duration;
+    return [script, performance.now() - began];
+}"""
+OPENED = """() => [
+    performance.getEntriesByName("first-contentful-paint")[0].startTime,
+    ...performance.getEntriesByName("explore-filter", "measure").map(each => each.startTime + each.duration),
+]"""
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -95,6 +109,25 @@ def crowd(server: Server, name: str, path: str, first: int) -> list[object]:
     return [name, len(seconds) / wall, float(p50), float(p99), cpu / len(seconds) * 1000]
 
 
+def explored(address: str) -> list[list[object]]:
+    """What somebody waits for on the interactive page, in a new browser, and its size."""
+    with chromium() as browser:
+        page = browser.new_page()
+        answer = page.goto(address)
+        painted, ready = page.evaluate(OPENED)
+        bars = [page.locator(".column").nth(i % 12).locator("button").nth(i % 2) for i in range(PRESSES)]
+        times = np.array([bar.evaluate(PRESSED) for bar in bars])
+        size = len(answer.body()) / 1000 if answer else 0
+    medians, largest = np.median(times, axis=0), times.max(axis=0)
+    return [
+        ["first paint, ms", painted, painted],
+        ["all bars are there, ms", ready, ready],
+        ["a filter, its script, ms", float(medians[0]), float(largest[0])],
+        ["a filter, until it is drawn, ms", float(medians[1]), float(largest[1])],
+        ["size, KB", size, size],
+    ]
+
+
 def main() -> None:
     options = arguments(__doc__).parse_args()
     made = releases()
@@ -110,6 +143,10 @@ def main() -> None:
             paths["page, whole table"] + "?from-0=20&below-0=40&is-1=0&is-5=1"
         )
         paths["counts.csv, whole table"] = paths["page, whole table"] + "?file=counts.csv"
+        paths["interactive page"] = paths["page, whole table"] + "?file=explore.html"
+        (drawn,) = ask(server, paths["interactive page"], 1, 250)
+        browsed = explored(f"http://{server.host}{paths['interactive page']}")
+        browsed.append(["for the first visitor rows are drawn, ms", drawn * 1000, drawn * 1000])
         alone = [measure(server, name, path, ALONE, 2 * i) for i, (name, path) in enumerate(paths.items())]
         together = [
             crowd(server, name, paths[name], 60 + 50 * i)
@@ -123,6 +160,7 @@ def main() -> None:
                 ["what", "requests/s", "p50 ms", "p99 ms", "server CPU ms"],
                 together,
             ),
+            Table.of("interactive page in a browser", ["what", "median", "largest"], browsed),
         ],
         as_json=options.json,
     )

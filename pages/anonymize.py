@@ -19,7 +19,7 @@ curator = widgets.need_curator(
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
-    state.state(curator).take_columns(note.known, note.secret)
+    state.state(curator).take(curator, note)
 current = state.state(curator)
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.audit import document, findings, person_view, rows_view, view
+from workbench.audit import criteria_view, document, findings, person_view, rows_view, view
 from workbench.ui import file_view, widgets
 from workbench.ui.attacker_view import known_people
 from workbench.ui.files import file_name
@@ -48,9 +48,11 @@ def ask() -> tuple[list[str], list[str]]:
 
 
 widgets.internal_badge()
+top = st.container()
 columns, sensitive = ask()
 if not columns:
-    view.without_known(curator)
+    with top:
+        view.without_known(curator)
     st.stop()
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
     listed, attacker = known_people(curator, key="audit-list") or ("", None)
@@ -59,7 +61,7 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    with st.spinner(_("Counting who is unique"), show_time=True):
+    with top, st.spinner(_("Counting who is unique"), show_time=True):
         report = findings.report(
             curator,
             columns,
@@ -71,16 +73,19 @@ try:
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
-view.verdict(report, columns)
-with st.container(horizontal=True):
-    if session.session().draft is not None:
-        st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
-    elif st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        session.leave(session.TakeColumns(known=tuple(columns), secret=tuple(sensitive)))
-        st.switch_page("pages/anonymize.py")
+with top:
+    view.verdict(report, columns)
+    actions = st.container(horizontal=True)
+judged = criteria_view.measured(curator, report)
+with actions:
+    is_draft = session.session().draft is not None
+    label = _("Open it, to make it safer") if is_draft else _("Make it safer")
+    if st.button(label, type="primary", icon=":material/arrow_forward:"):
+        session.leave(findings.change(report, columns, sensitive))
+        st.switch_page("pages/upload.py" if is_draft else "pages/anonymize.py")
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.to_html(curator, report, columns, listed),
+        lambda: document.to_html(curator, report, columns, listed, judged),
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from workbench.records import lines, opened_view, people_view
+from workbench.store.datasets import public_name
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -95,7 +96,9 @@ st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(
-        _("Export the ledger (JSON)"), lines.export(data_set), file_name(data_set.name, "ledger", "json")
+        _("Export the ledger (JSON)"),
+        lines.export(data_set),
+        file_name(public_name(data_set.lines()), "ledger", "json"),
     )
 people_view.show(data_set.id)
 if verify:

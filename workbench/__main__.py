@@ -4,6 +4,7 @@
     python -m workbench release job.json --to release.json
     python -m workbench sample release.json --rows 10000000 --to folder
     python -m workbench audit TABLE --schema schema.json
+    python -m workbench audit TABLE --rule hipaa-safe-harbor --attested answers.toml --html report.html
     python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
     python -m workbench ledger TABLE
     python -m workbench link TABLE --release ID --title "Visits 2024" --days 30
@@ -22,9 +23,9 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -34,9 +35,13 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
+from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.io import read_table
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
+from dpcore.risk.criteria import Criterion, exit_code, judge, read_answers
+from dpcore.risk.roles import SuggestedRole
+from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
@@ -48,9 +53,9 @@ from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.shares import LinkDraft, in_days
 from workbench.store.sources import sources_in, sources_of
+from workbench.store.unbudgeted import auditor
+from workbench.ui import criteria
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
-
-KINDS: dict[str, Callable[[str], Any]] = {"text": str, "path": Path, "whole": int}
 
 
 def person_as(address: str | None) -> Person:
@@ -162,21 +167,64 @@ def sample(asked: argparse.Namespace) -> str:
 
 def audit(asked: argparse.Namespace) -> str:
     """Measure how re-identifiable a table is, for its owner; a line of the ledger, and no charge."""
+    if asked.rule is not None:
+        return _measured(asked)
+    if asked.schema is None:
+        raise ParameterError(
+            "an audit needs a schema", remedy="give one by --schema, or a criterion by --rule"
+        )
     curator = _opened(asked)
-    roles = curator.evaluate(RolesOf()).content
-    wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    roles, wanted = _audit_of(curator, asked)
     told = named(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps({"answer": "no", "verdict": " ".join([ANSWERS["no"] + ".", *told])}, indent=1)
     report = curator.evaluate(wanted).content
     answer = {
         "answer": report.verdict.answer,
-        "verdict": verdict(report, [*wanted.quasi_identifiers]),
+        "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
         "changes": ways_out(report),
         "people": report.people,
         **dataclasses.asdict(report.risk),
     }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
+
+
+def _audit_of(curator: Curator, asked: argparse.Namespace) -> tuple[tuple[SuggestedRole, ...], Audit]:
+    roles = curator.evaluate(RolesOf()).content
+    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+
+
+def _measured(asked: argparse.Namespace) -> str:
+    """Measure a table against a published criterion, and keep the code to end with in `asked`."""
+    criterion = Criterion.load(asked.rule)
+    answers = read_answers(asked.attested.read_text("utf-8"), criterion) if asked.attested else {}
+    curator = _opened(asked) if asked.schema else _without_budget(asked)
+    seen = curator.evaluate(EvidenceOf(rule=asked.rule, year=datetime.now(UTC).year)).content
+    figures = {}
+    if any(each.figure or each.at_most for each in criterion.clauses):
+        figures = figures_of(curator.evaluate(_audit_of(curator, asked)[1]).content)
+    outcomes = judge(criterion, seen, figures, answers)
+    asked.code = exit_code(outcomes)
+    if asked.html:
+        asked.html.write_text(criteria.page(criterion, outcomes, internal=asked.internal), "utf-8")
+    if asked.json:
+        clauses = [
+            {"clause": each.clause.id, "state": each.state}
+            | ({"found": criteria.found(each)} if asked.internal else {})
+            for each in outcomes
+        ]
+        about = {"about": criteria.about(criterion), "clauses": clauses, "code": asked.code}
+        return json.dumps(about, ensure_ascii=False, indent=1)
+    lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
+    return "\n".join([*criteria.about(criterion), *map(" · ".join, lines)])
+
+
+def _without_budget(asked: argparse.Namespace) -> Curator:
+    ledger, table = ledger_of(person_as(asked.address)), table_of(asked.table, person_as(asked.address))
+    if isinstance(table, Source):
+        raise ParameterError("a connected source is opened under a schema", remedy="give one by --schema")
+    unit = suggest_schema(table).unit
+    return auditor(table, *ledger.filed(table), unit, name=Path(asked.table).name)
 
 
 def anonymize(asked: argparse.Namespace) -> str:
@@ -208,49 +256,57 @@ def link(asked: argparse.Namespace) -> str:
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     kept.check_mine(dataset)
-    shares, made = start.shares(), {}
+    shares, data_set, made = start.shares(), find(dataset, kept), {}
     if asked.revoke:
         shares.revoke(dataset, asked.revoke)
-    data_set = find(dataset, kept)
     if asked.release and data_set is not None:
-        shown = data_set.release(asked.release)
-        draft = LinkDraft(
-            title=asked.title, note=asked.note, expires=in_days(asked.days), contents=frozenset(asked.gives)
-        )
-        made = {"address": "share/" + shares.make(shown, draft, dataset=dataset)}
-    listed = [
-        {
-            "id": each.id,
-            "title": each.title,
-            "expires": each.expires,
-            "ended": each.ended,
-            "opened": each.opened,
-        }
-        for each in shares.of(dataset)
-    ]
+        gives, expires = frozenset(asked.gives), in_days(asked.days)
+        draft = LinkDraft(title=asked.title, note=asked.note, expires=expires, contents=gives)
+        made = {"address": "share/" + shares.make(data_set.release(asked.release), draft, dataset=dataset)}
+    fields = ("id", "title", "expires", "ended", "opened")
+    listed = [{name: getattr(each, name) for name in fields} for each in shares.of(dataset)]
     return json.dumps(made | {"links": listed}, ensure_ascii=False, indent=1, default=str)
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; 0 where it went well."""
+_TYPES = {"path": Path, "number": int, "text": str}
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the commands with the options that `commands.toml` lists."""
     parser = argparse.ArgumentParser(
         prog="python -m workbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="command")
-    arguments = tomllib.loads((Path(__file__).parent / "commands.toml").read_text(encoding="utf-8"))
+    options = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))["option"]
     for command in (job, release, sample, audit, anonymize, ledger, link):
         each = commands.add_parser(command.__name__, help=command.__doc__)
         each.set_defaults(command=command)
-        for name, options in arguments[command.__name__].items():
-            kind = KINDS[options.pop("type", "text")]
-            each.add_argument(name, type=kind, **options)
-    asked = parser.parse_args(words)
+        for option in (option for option in options if command.__name__ in option["of"]):
+            given = {name: value for name, value in option.items() if name not in ("of", "name")}
+            if "type" in given:
+                given["type"] = _TYPES[given["type"]]
+            each.add_argument(option["name"], **given)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; 0 where it went well, and see `commands.toml` for an audit by a rule."""
+    try:
+        asked = _parser().parse_args(words)
+    except SystemExit as end:
+        return 3 if end.code else 0
+    has_rule = getattr(asked, "rule", None) is not None
     try:
         print(asked.command(asked))
     except (DpcoreError, OSError) as error:
         print(error, file=sys.stderr)
-        return 1
-    return 0
+        return 3 if has_rule else 1
+    except Exception:  # which would end with 1, as a violation does
+        if not has_rule:
+            raise
+        print("the table could not be measured; try it on the page Audit", file=sys.stderr)
+        return 3
+    return getattr(asked, "code", 0)
 
 
 if __name__ == "__main__":

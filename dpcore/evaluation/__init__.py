@@ -3,6 +3,7 @@
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
 from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.criteria import EvidenceOf
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from dpcore.evaluation.table.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
@@ -30,6 +31,7 @@ __all__ = [
     "DistancesOf",
     "Efficacy",
     "Evaluation",
+    "EvidenceOf",
     "FrontierOf",
     "HeldOut",
     "HierarchiesOf",

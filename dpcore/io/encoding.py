@@ -107,7 +107,7 @@ def _try(data: bytes, encoding: str) -> str | None:
 
 
 def _utf16_order(data: bytes) -> str | None:
-    """Return whether bytes are UTF-16 without a mark, by a zero in every second byte."""
+    """Return the byte order of UTF-16 without a mark, by zeros in every second byte, else None."""
     even, odd = data[0:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
     if even + odd < min(len(data), _SAMPLE) / 8 or (even and odd):
         return None

@@ -24,12 +24,15 @@ class Estimate:
         support: how many reports support each category; int64, (categories,).
         people: how many reports there are, above 0.
         p, q: chances that a report supports its sender's category, and a given other one.
+        drawn: whether those who answered were drawn from the people that the frequencies are of; an interval
+            then holds the chance of that draw too.
     """
 
     support: Integers
     people: int
     p: Fraction
     q: Fraction
+    drawn: bool = False
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -63,9 +66,11 @@ class Estimate:
         slope = float(self.p * (1 - self.p)) - base
         scale = z * z / (self.people * gap * gap)
         shift = scale * slope / 2
-        inside = scale * (base + slope * self.frequencies) + shift * shift
+        own = 1 + scale * gap * gap * self.drawn  # the variance of a draw holds share (1 - share) as well
+        shift += scale * gap * gap * self.drawn / 2
+        center = (self.frequencies + shift) / own
+        inside = center * center - (self.frequencies**2 - scale * base) / own
         half = np.sqrt(np.maximum(inside, 0.0))
-        center = self.frequencies + shift
         return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
 
     def log_likelihood(self, category: int, shares: npt.ArrayLike) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,7 +81,8 @@ class Several:
             reports: one list per question, as `perturb` returned them.
         Raises: ParameterError for a question without reports, or reports of another protocol.
         """
-        return tuple(protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
+        estimates = (protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
+        return tuple(dataclasses.replace(each, drawn=self.way == "sample") for each in estimates)
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
         """Return the variance of a frequency of each question, on average over its categories.

@@ -20,7 +20,7 @@ from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, unheeded
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     at_least,
@@ -44,6 +44,8 @@ FARTHEST = 2.0**51
 Groups = npt.NDArray[np.int64]
 Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
+SumsOf = Callable[[Clique, Sequence[Entry]], Integers]
+"""Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID rows."""
 
 
 class CountSource(Protocol):
@@ -52,12 +54,6 @@ class CountSource(Protocol):
     def __call__(
         self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
     ) -> list[Counts]: ...
-
-
-class SumsOf(Protocol):
-    """Exact sums of entries over the rows of each cell of `by`, in units of 1 / GRID rows."""
-
-    def __call__(self, by: Clique, entries: Sequence[Entry]) -> Integers: ...
 
 
 @dataclass(kw_only=True)
@@ -77,6 +73,7 @@ class Measurer:
         rows: rows a person may have. Public.
         part: (column, category) when only one part of the table is read.
         events: what was paid for so far, in order.
+        on_draw: called again and again while noise is drawn; what it raises ends the run.
     """
 
     def __init__(
@@ -103,6 +100,7 @@ class Measurer:
         self.loss = loss
         self.rows = rows
         self.events: list[Event] = []
+        self.on_draw: Callable[[], object] = unheeded
 
     def only(self, columns: Clique) -> Measurer:
         """Return a view of some of the columns, which spends from the same loss."""
@@ -129,6 +127,11 @@ class Measurer:
         for name, group in groups.items():
             coarse._groups[name] = group[self._groups[name]] if name in self._groups else group
         return coarse
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the loss was spent whole, on noise that is drawn by now."""
+        return not self._purse.loss
 
     @property
     def noise(self) -> Noise:
@@ -363,7 +366,7 @@ class Measurer:
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
-        return draw(values, noise_scale=scale)
+        return draw(values, noise_scale=scale, on_draw=self.on_draw)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
         """Return the cliques, and refuse estimates of another shape, where a row would count often."""

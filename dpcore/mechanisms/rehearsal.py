@@ -22,6 +22,8 @@ class Rehearsal(Measurer):
     before anything is charged.
     """
 
+    is_spent = False  # no noise is drawn
+
     def __init__(
         self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
     ) -> None:

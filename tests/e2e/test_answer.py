@@ -120,6 +120,27 @@ def test_what_is_shown_is_what_is_stored(tmp_path: Path, respondent: Respondent,
         respondent.page.get_by_text("This link does not work").wait_for()
 
 
+FIXED = """
+crypto.getRandomValues = (bytes) => bytes.fill(7);
+Math.random = () => { throw Error("not a source for answers"); };
+"""
+AGAIN = """
+() => drawReport(JSON.parse(document.getElementById("asked").textContent), 2, (size) => Array(size).fill(7))
+"""
+
+
+@pytest.mark.parametrize("protocol", ["randomized response", "optimized unary"])
+def test_the_page_draws_from_the_browser_s_crypto_alone(
+    tmp_path: Path, respondent: Respondent, protocol: str
+) -> None:
+    """Bytes of a source that can be guessed would give the answer away."""
+    respondent.page.add_init_script(FIXED)
+    with Server(tmp_path, protocol) as server:
+        shown = respondent.draw(server.link(), "often")
+        assert shown["report"] == respondent.page.evaluate(AGAIN)
+        assert respondent.complaints == []
+
+
 def test_the_answer_stays_when_the_line_breaks(tmp_path: Path, respondent: Respondent) -> None:
     """A report that was drawn again for every try would give the answer away by its average."""
     with Server(tmp_path, "optimized unary") as server:

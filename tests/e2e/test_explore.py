@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import re
 from collections.abc import Iterator
@@ -14,12 +16,12 @@ import pytest
 
 import dpcore as dp
 from tests.e2e.browser import PHONE
-from tests.e2e.test_accessibility import serious
+from tests.e2e.test_accessibility import COLORS, serious
 from tests.share.asgi import call
 from tests.share.test_explore import EVERYTHING, PAGE, codes_of, content_of
 from tests.share.test_links import HOSTILE, Shared
 from workbench.samples import census
-from workbench.ui.report import of_release
+from workbench.ui.report import document, of_release
 
 BARS = """() => [...document.querySelectorAll('.column')].map(column =>
     [...column.querySelectorAll('button')].map(bar => [
@@ -91,8 +93,8 @@ def noise_by_hand(release: dp.Release, content: Any, fits: dict[int, set[int]]) 
     return evidence.sum(masks).half_width()
 
 
-def test_every_bar_counts_what_fits(page: Any, release: dp.Release) -> None:
-    """A reader would compare numbers that no drawn row makes, or take noise for a count."""
+def walk(page: Any, release: dp.Release) -> None:
+    """Choose bars at random, and compare every bar with what it must be."""
     content = content_of(page.content())
     columns, scale = content["columns"], content["scale"]
     assert (content["drawn"], len(columns)) == (20_000, len(release.schema.columns))
@@ -125,20 +127,89 @@ def test_every_bar_counts_what_fits(page: Any, release: dp.Release) -> None:
                 seen["model"] += noise is None
                 seen["hatched" if hatched else "measured"] += bool(others)
 
+    def status() -> None:
+        """What stands above the columns is the sum of the bars that are chosen in one of them."""
+        (one,) = [(number, bars) for number, bars in chosen.items() if bars]
+        rows = sum(columns[one[0]]["values"][bar] for bar in one[1])
+        seen = page.get_by_role("status").inner_text()
+        assert seen in (f"About {rows:,} of {everything:,} people", "too few to tell")
+
+    everything = round(float(release.answer(()).values))
     compare()
-    for _ in range(12):
-        number = int(rng.integers(len(columns)))
-        bar = int(rng.integers(len(columns[number]["labels"])))
+    together = next(each["columns"] for each in content["tables"] if len(each["columns"]) == 2)[0]
+    steps = [(together, int(np.argmax(columns[together]["values"])))]  # then some bars are surely counts
+    for number in rng.integers(len(columns), size=7):
+        steps.append((int(number), int(rng.integers(len(columns[number]["labels"])))))
+    for number, bar in steps:
         page.locator(".column").nth(number).locator("button").nth(bar).click()
         chosen[number] ^= {bar}
         if sum(map(bool, chosen.values())) > 3:
             page.get_by_role("button", name="Clear the choice").click()
             chosen = {number: set() for number in chosen}
         compare()
-    assert min(seen.values()) > 20, seen
-    page.get_by_role("button", name="Clear the choice").click()
-    everything = round(float(release.answer(()).values))
+        if sum(map(bool, chosen.values())) == 1:
+            status()
+    assert min(seen.values()) > 0, seen
+    if any(chosen.values()):
+        page.get_by_role("button", name="Clear the choice").click()
     assert page.get_by_role("status").inner_text() == f"All {everything:,} people"
+
+
+def test_every_bar_counts_what_fits(page: Any, release: dp.Release) -> None:
+    """A reader would compare numbers that no drawn row makes, or take noise for a count."""
+    walk(page, release)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("missed[row] === 1 && last[row] === number", "false"),  # a column filters itself
+        ("Math.sqrt(variance)", "1"),  # noise of one cell, however many are added up
+        ("model: noise === null", "model: false"),  # columns that were not measured together
+    ],
+)
+def test_a_planted_fault_is_seen(
+    browser: Any, release: dp.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str
+) -> None:
+    """The test above would pass whatever the script counted or hatched."""
+    plant(monkeypatch, right, wrong)
+    path = tmp_path / "explore.html"
+    path.write_bytes(of_release.interactive_file(release))
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    with pytest.raises(AssertionError):
+        walk(page, release)
+    page.close()
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
+    """Put another text into the script, which its page allows to run."""
+    assert document.SCRIPT.count(right) == 1
+    script = document.SCRIPT.replace(right, wrong)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    monkeypatch.setattr(document, "SCRIPT", script)
+    monkeypatch.setattr(document, "SCRIPT_DIGEST", f"'sha256-{digest}'")
+
+
+def test_a_few_drawn_rows_are_no_number(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is hardly any noise, four drawn rows would be taken for six people."""
+    frame = pd.DataFrame({"a": ["x", "y"] * 15_000, "b": ["rare"] * 6 + ["common"] * 29_994})
+    columns = tuple(dp.Categorical(name, categories=tuple(sorted(set(frame[name])))) for name in frame)
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
+    made = curator.run(dp.Marginals(cliques=[("a", "b")]), dp.PureDP(epsilon="9"))
+    path, page, shown = tmp_path / "explore.html", browser.new_page(), []
+    for right in ("", "drawn < content.fewest"):
+        if right:
+            plant(monkeypatch, right, "false")
+        path.write_bytes(of_release.interactive_file(made))
+        page.goto(path.as_uri())
+        shown.append(page.evaluate(BARS)[1][1][0])
+    assert shown[0] == "too few to tell"
+    assert shown[1].isdecimal()
+    page.close()
 
 
 def test_a_filter_is_fast(page: Any) -> None:
@@ -191,7 +262,7 @@ def test_for_every_reader(browser: Any, file: Path, scheme: str, options: dict[s
     page = context.new_page()
     page.goto(file.as_uri())
     page.locator(".column").nth(1).locator("button").nth(1).click()
-    assert serious(page) == []
+    assert serious(page, () if scheme == "light" else COLORS) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     assert page.evaluate("performance.getEntriesByName('first-contentful-paint').length") == 1
     page.emulate_media(media="print")

@@ -197,8 +197,9 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill("nobody@example.org")
     cy.press("Show the releases").sees("has no role on this server")
     cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
+    cy.page.get_by_label("Name that they see").fill("Pay of people")
     cy.press("Show the releases").sees("Stop showing it to ann@example.org")
-    ann.visit().press("Continue with shown.csv").press("Open Histogram of").sees(
+    ann.visit().press("Continue with Pay of people").press("Open Histogram of").sees(
         "What is promised, and what not"
     )
     assert ann.button("How good is it?").count() == 0

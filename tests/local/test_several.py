@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -70,6 +71,30 @@ def test_stated_variance_holds_the_draw_of_the_people() -> None:
     assert bounds[0] < measured / stated < bounds[1]
     noise = design.protocols[0].mean_variance(people // 4)
     assert measured / noise > bounds[1]  # the twin: the noise alone
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_intervals_hold_the_draw_of_the_people(share: float) -> None:
+    """At a large epsilon an interval of the noise alone misses the share of all people nine times in ten."""
+    people, runs = 2_000, 400
+    design = dl.sample(dl.RandomizedResponse, [2] * 4, 6)
+    codes = (np.arange(people) < share * people).astype(int)
+    estimates = [design.estimate(design.perturb([codes] * 4))[0] for _run in range(runs)]
+    assert all(each.drawn for each in estimates)
+    assert not dl.split(dl.RandomizedResponse, [2, 2], 6).estimate([[0, 1], [0, 1]])[0].drawn
+    held = [each.interval(0.95)[0][1] <= share <= each.interval(0.95)[1][1] for each in estimates]
+    assert stats.binomtest(sum(held), runs, 0.95, alternative="less").pvalue > laws.FALSE_ALARM
+    noise = [dataclasses.replace(each, drawn=False).interval(0.95) for each in estimates]  # the twin
+    missed = [low[1] <= share <= high[1] for low, high in noise]
+    assert stats.binomtest(sum(missed), runs, 0.95, alternative="less").pvalue < laws.FALSE_ALARM
+
+
+def test_the_interval_of_a_draw_is_wilsons() -> None:
+    """At an epsilon without noise it must be the score interval of a share of a draw."""
+    estimate = dl.Estimate(support=np.array([30, 70]), people=100, p=Fraction(1), q=Fraction(0), drawn=True)
+    wilson = stats.binomtest(70, 100).proportion_ci(0.95, "wilson")
+    low, high = estimate.interval(0.95)
+    assert (low[1], high[1]) == (pytest.approx(wilson.low), pytest.approx(wilson.high))
 
 
 def test_refusals() -> None:

@@ -114,12 +114,34 @@ def test_who_may_open_it(opened, answering, monkeypatch):
     assert roles.sign_in_needed() is False
 
 
+def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answering):
+    """Drawn rows would be given away by somebody who did not mean to, or could not be given at all."""
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    assert not opened.at.toggle  # a release of one column has nothing to filter
+    opened.go("synthesize").press("Release something else").press("A whole table").release()
+    labels = [each.label for each in opened.at.get("download_button")]
+    assert "Interactive page (an HTML file: it cannot be revoked)" in labels
+    opened.press("Show it to somebody").go("links")
+    shares = session.shares()
+    for turned_on in (False, True):
+        assert opened.at.toggle[0].value is False
+        if turned_on:
+            opened.set("toggle", "Also an interactive page", True)
+        seen = opened.at.get("iframe")[0].proto.srcdoc
+        assert ("explore.html" in seen) == turned_on
+        opened.press("Make the link")
+        token = opened.at.code[0].value.rpartition("/share/")[2]
+        shown = shares.shown(shares.open(token, None) or "")
+        assert ("explore" in shown.contents) == turned_on
+
+
 def test_an_anonymized_table_is_a_second_choice(opened, answering):
     """A table without epsilon would be shared before anybody read what it does not promise."""
     opened.go("anonymize").press("Make the anonymized table")
     assert "Download as one HTML file" in [each.label for each in opened.at.get("download_button")]
     opened.press("Show it to somebody").go("links")
     assert "What this does not promise" in opened.text
+    assert not opened.at.toggle  # no interactive page of rows without epsilon
     assert opened.button("Make the link").disabled
     opened.at.checkbox(key="links-understood").check().run()
     opened.press("Make the link")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
 import pandas as pd
 import pytest
 
 import dpcore.local as dl
-from workbench import session
+from workbench import samples, session
 from workbench.local_dp import simulate
-from workbench.local_dp.design import LocalState, half_width
+from workbench.local_dp.design import LocalState, chance_of_truth, half_width
 from workbench.local_dp.words import plus_minus
 from workbench.store import surveys
 
@@ -161,6 +163,44 @@ def test_a_respondents_report_is_shown(page):
     assert "What one report can tell" in page.text
 
 
+def test_the_coin_is_given_by_its_chance_or_by_epsilon(page):
+    """SEEDS G2, D1: whoever thinks of a coin of 3/4 would have to know that it is ln 3."""
+    page.set("text_area", "Possible answers", "yes\nno")
+    page.set("number_input", "The same as a chance", 0.75)
+    assert page.errors == ""
+    assert page.session.own(LocalState).question.epsilon == Fraction("1.098612")
+    page.set("number_input", "exactly", 2.0)
+    chance = next(each for each in page.at.number_input if each.label.startswith("The same as a chance"))
+    assert chance.value == pytest.approx(math.exp(2) / (math.exp(2) + 1))
+    page.set("text_area", "Possible answers", "a\nb\nc")
+    assert chance_of_truth(2.0, 3) == pytest.approx(float(dl.RandomizedResponse(categories=3, epsilon=2).p))
+    assert page.set("number_input", "The same as a chance", 1.0).errors == ""
+    assert page.session.own(LocalState).question.epsilon > 20
+
+
+def test_several_questions_are_one_survey(page):
+    """SEEDS G3, D3: the epsilon of each answer would be the whole one, or a person's loss not be said."""
+    part(page, "Read the answers").set("selectbox", "Column of true answers", "sex")
+    assert page.errors == ""
+    page.set("multiselect", "Further questions", ["income", "marital"])
+    assert page.errors == ""
+    ways = next(each for each in page.at.radio if each.label.startswith("A person loses epsilon 1 in all"))
+    assert ways.options == [
+        "Everybody answers all, each answer at epsilon 0.333",
+        "Everybody answers one, drawn at random, at epsilon 1",
+    ]
+    assert page.text.count("95 of 100 intervals should") == 3
+    assert "**income**" in page.text
+    ways.set_value("sample").run()
+    assert page.errors == ""
+    columns = [samples.census()[name] for name in ("sex", "income")]
+    for way, part_of in (("split", Fraction(1, 2)), ("sample", Fraction(1))):
+        found = simulate.surveys(columns, protocol="randomized response", epsilon=1.0, way=way)
+        assert [each.question.epsilon for each in found] == [part_of] * 2
+        people = [each.estimate.people for each in found]
+        assert people == [20_000] * 2 if way == "split" else sum(people) == 20_000
+
+
 def test_an_answer_without_a_design(new_tab):
     """Whoever goes there first would meet an error."""
     page = new_tab().go("local_dp")
@@ -234,7 +274,7 @@ def test_e13_in_numbers():
     for way in ("rounded at random", "rounded response", "Duchi", "piecewise"):
         assert found.loc[way, "mean"] == pytest.approx(33.6, abs=2.5)
     column = pd.Series(["a"] * 15_000 + ["b"] * 5_000, name="x")
-    shares = simulate.survey(column, protocol="randomized response", epsilon=1).shares
+    shares = simulate.surveys([column], protocol="randomized response", epsilon=1)[0].shares
     assert shares["true"].tolist() == [0.75, 0.25]
     assert shares["reported"][0] == pytest.approx(0.75 * 0.731 + 0.25 * 0.269, abs=0.02)
     assert shares["corrected"][0] == pytest.approx(0.75, abs=0.04)

@@ -79,6 +79,26 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
         assert stranger.session.data_set is None
 
 
+def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
+    """A click that brings the address of the table before would open its dialog, and charge it."""
+    tab = new_tab().open()
+    first = tab.session.current
+    other = "pay,sex\n" + "\n".join(f"{1000 + 7 * i},{'FM'[i % 2]}" for i in range(150))
+    tab.go("upload").press("Open another table").upload(other.encode(), "next.csv").open_draft()
+    second = tab.go("synthesize").session.current
+    assert second != first
+    for button in ("Release for", "Pay and release"):
+        tab.at.query_params["data"] = first[:LENGTH]  # Streamlit sends the one that its page knows
+        tab.press(button)
+        assert tab.session.current == second
+    tab.settle()
+    assert tab.session.current == second
+    states = {each: [line.state for line in tab.session.data_sets[each].lines()] for each in (first, second)}
+    assert "reserved" not in states[first]
+    assert states[second].count("reserved") == 1
+    assert tab.at.query_params["data"] == second[:LENGTH]
+
+
 def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     """What was typed into the grid for one delivery would be typed again for the next."""
     app.upload(CSV)

@@ -226,3 +226,13 @@ def test_no_true_answer_and_no_link_is_kept(tmp_path: Path) -> None:
     for secret in (*survey.tokens, survey.key):
         assert secret.encode() not in stored
     assert len(survey.surveys.lines(survey.key).splitlines()) == 3
+
+
+def test_scripts_of_answers_know_no_other_source_of_chance() -> None:
+    """A source that can be guessed would give the answer away; the walk in a browser is a proof."""
+    sources = re.compile(r"Math\.random|Date|performance|getRandomValues")
+    found = {
+        name: set(sources.findall((answers.STATIC / name).read_text(encoding="utf-8")))
+        for name in ("answer.js", "draw.js")
+    }
+    assert found == {"answer.js": {"getRandomValues"}, "draw.js": set()}

@@ -572,11 +572,11 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
     app = RequestLog(shared.app)
     for recipe in (dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"])):
         release = make_release(recipe, ledger=ledger)
-        token = shared.make(release, note="for you")
-        asked = "is-2=" + QUESTION, "q=is-2%3D" + QUESTION, QUESTION + "=1", QUESTION * 60, "file=" + QUESTION
+        token = shared.make(release, note="for you", contents=frozenset((*ALL, "explore")))
         for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in LABELS)):
             seen += call(app, "GET", f"/share/{token}", query=query).body
-        seen += of_release.file(release)
+        seen += of_release.file(release) + of_release.interactive_file(release)
+        asked = "is-2=" + QUESTION, "q=is-2%3D" + QUESTION, QUESTION + "=1", QUESTION * 60, "file=" + QUESTION
         for query in asked:
             call(app, "GET", f"/share/{token}", query=query)
             call(app, "GET", f"/share/{token[::-1]}", query=query)

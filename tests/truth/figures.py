@@ -31,7 +31,12 @@ FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of t
 SIGNS = re.compile(f"[{OPEN}{SHUT}{MESSAGE}{END}{chr(FIRST)}-{chr(LAST)}]")
 DIGIT = re.compile(r"\d")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-ROUNDED = {"under 0.1 %": lambda share: 0 < share < 0.001, "over 99 %": lambda share: 0.99 < share < 1}
+ROUNDED = {
+    "under 0.1 %": lambda share: 0 < share < 0.001,
+    "under 1 %": lambda share: 0 < share < 0.01,
+    "over 99 %": lambda share: 0.99 < share < 1,
+    "fewer than 11": lambda people: 1 <= people <= 10,
+}
 WIDGETS = {"multiselect", "selectbox", "number_input", "slider", "select_slider", "text_input", "radio"}
 """Their options and values are choices of the person; what they say of the table is in messages."""
 

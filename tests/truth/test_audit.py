@@ -30,8 +30,8 @@ MORE = (
     "{columns}."
 )
 LINKED = (
-    "Of the {people:,} people on “{name}”, {matched:,} agree with at least one person of the table, and "
-    "{unique:,} are found with certainty: one person here, one person there."
+    "Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and "
+    "{unique} are found with certainty: one person here, one person there."
 )
 GUESSED = (
     "{source}: a journalist, who does not know who is in the table, is right with a chance of at most "
@@ -128,7 +128,7 @@ class Truth:
         enough = [each for each in shares if shares[each] >= 0.9 * max(shares.values())]
         return max(shares[each] for each in enough if len(each) == min(map(len, enough)))
 
-    def steps(self) -> list[dict[str, str]]:
+    def steps(self) -> list[dict[str, float]]:
         """What each sentence of changes says, after working it out again: labels, values, cost and share."""
         found = []
         for way in self.ways:
@@ -140,9 +140,10 @@ class Truth:
                     rows[name], true = self.coarser(name, int(hit[1].replace(",", "")))
                     assert agrees(hit[2], self.rows[name].nunique()), way
                     assert agrees(hit[3], true), (way, true)
-                    found.append({"labels": hit[1], "values": hit[2], "cost": hit[3]})
-            assert agrees(share, self.of(self.known, rows).unique), way
-            found.append({"share": share.removesuffix(" of the people are unique.")})
+                    labels = int(hit[1].replace(",", ""))
+                    found.append({"labels": labels, "values": self.rows[name].nunique(), "cost": true})
+            found.append({"share": self.of(self.known, rows).unique})
+            assert agrees(share, found[-1]["share"]), way
         return found
 
     def coarser(self, name: str, labels: int) -> tuple[pd.Series, float]:
@@ -162,7 +163,7 @@ def _chosen(tab: MarkedTab, label: str) -> list[str]:
 
 
 def one_of(field: str) -> Any:
-    return lambda t: lambda shown: shown in [each[field] for each in t.steps() if field in each]
+    return lambda t: lambda shown: any(agrees(shown, each[field]) for each in t.steps() if field in each)
 
 
 def near(true: list[float]) -> Any:
@@ -200,6 +201,9 @@ def likely(t: Truth) -> tuple[str, float, float]:
 
 
 PAGE = {
+    "Columns that look like identifiers > why": lambda t: (
+        lambda shown: all(agrees(each, shaped(t)) for each in shown)
+    ),
     f"{LINKED}|people": lambda t: len(LISTED),
     f"{LINKED}|matched": lambda t: t.listed.dropna()["list"].sum(),
     f"{LINKED}|unique": lambda t: (t.listed == 1).all(axis=1).sum(),
@@ -242,9 +246,6 @@ PAGE = {
     f"{MORE}|column": lambda t: lambda shown: t.unique_after(f"with {shown}") == t.worst,
 }
 PRINTED = PAGE | {
-    "Columns that look like identifiers > why": lambda t: (
-        lambda shown: all(agrees(each, shaped(t)) for each in shown)
-    ),
     f"{SETS} > unique people": lambda t: [t.sets[each].unique for each in t.riskiest],
     f"{SETS} > distinction": lambda t: [
         t.sets[each].sizes.size / t.sets[each].sizes.sum() for each in t.riskiest

@@ -18,12 +18,13 @@ from workbench import session
 from workbench.anonymize import outcomes
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
+SAYS = Words("anonymize.report")
 FEW = 0.001
 """Share of people above which a weakness is said to touch more than single people."""
 
@@ -51,14 +52,7 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
             (_("Inference: can a sensitive value be concluded?"), secrets(report), inference(report)),
             (_("What stays unprotected"), pd.DataFrame(), [unmarked(each) for each in warnings]),
         ],
-        terms=_(
-            "Singling out, linkability and inference are the three questions of the Article 29 Working "
-            "Party's Opinion 05/2014 (WP216). A prosecutor knows that a person is in the table; a journalist "
-            "knows the population that it came from; a marketer wants as many right guesses as possible. "
-            "All figures were computed from the table that was made. This report supports a decision that "
-            "people take; it does not replace an assessment of who receives the table and what else they "
-            "know."
-        ),
+        terms=SAYS["terms"],
         signatures=_signatures(),
     )
 
@@ -75,29 +69,17 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
     for name, risk in report.side.secrets.items():
         if risk.homogeneous_classes:
             severe.append(
-                _("Groups give away the value of {column}: {share} of the {whom} are in such groups.").format(
-                    column=name, share=percent(risk.homogeneous_people), whom=whom
-                )
+                SAYS.say("given away", column=name, share=percent(risk.homogeneous_people), whom=whom)
             )
-    alone = _("Of the {whom}, {share} have a row like nobody else's, once all columns are known.").format(
-        share=percent(report.alike), whom=whom
-    )
+    alone = SAYS.say("alike", share=percent(report.alike), whom=whom)
     if report.highest > LOW_RISK:
-        open_ends.append(
-            _("The highest risk that a guess is right is {share}, above {low}.").format(
-                share=percent(report.highest), low=percent(LOW_RISK)
-            )
-        )
+        open_ends.append(SAYS.say("highest risk", share=percent(report.highest), low=percent(LOW_RISK)))
     if report.alike > FEW:
         open_ends.append(alone)
     if report.side.groups_per_person > 1:
         open_ends.append(_("Rows of one person are in several groups, and can be joined by what is known."))
     if versions > 1:
-        open_ends.append(
-            _("{versions} versions of this table were made; together they can reveal more.").format(
-                versions=versions
-            )
-        )
+        open_ends.append(SAYS.say("versions", versions=versions))
     if report.plan.method.cuts_freely:
         open_ends.append(_("The groups were cut along the data; published attacks aim at that."))
     if severe:
@@ -105,9 +87,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
     if open_ends:
         return _("To be handed only to named recipients, under contract and control of access."), open_ends
     return _("May be handed to a wider circle, with the reservations below."), [
-        _("Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.").format(
-            k=report.side.risk.k, whom=whom
-        )
+        SAYS.say("hidden", k=report.side.risk.k, whom=whom)
     ]
 
 
@@ -115,28 +95,21 @@ def done(report: ResidualRiskReport) -> list[str]:
     """Describe method, models, limits and suppression, in one sentence each."""
     plan = report.plan
     sentences = [
-        _("Method: {method} ({words}).").format(
-            method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]
-        ),
+        SAYS.say("method", method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]),
         _("Demands that hold: {models}.").format(models="; ".join(report.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
     if plan.method.searches or report.quality.suppressed:
         sentences.append(
-            _(
-                "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
-            ).format(
+            SAYS.say(
+                "suppression",
                 limit=limit_words(plan.limit),
                 whom=COUNTED_WORDS[plan.counts],
                 share=percent(report.quality.suppressed_people),
                 way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
-    sentences.append(
-        _("What was given up: {ncp} of the detail of the columns, information loss {loss}.").format(
-            ncp=percent(report.quality.ncp), loss=number(report.quality.loss)
-        )
-    )
+    sentences.append(SAYS.say("given up", ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
     return sentences
 
 
@@ -156,8 +129,8 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
             if plan.node is not None:
                 level, tree = plan.node[name], plan.hierarchies[name]
                 line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
-                line[_("labels")] = _("{labels} for {values} values").format(
-                    labels=f"{len(tree.labels(level)):,}", values=f"{len(tree.values):,}"
+                line[_("labels")] = SAYS.say(
+                    "labels", labels=f"{len(tree.labels(level)):,}", values=f"{len(tree.values):,}"
                 )
         lines.append(line)
     return pd.DataFrame(lines)
@@ -167,30 +140,15 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
     """Describe the size of groups, and the success that attackers can expect."""
     whom, risk = COUNTED_WORDS[report.plan.counts], report.side.risk
     sentences = [
-        _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(
-            k=risk.k, whom=whom, groups=risk.classes, people=risk.people
-        ),
-        _("A prosecutor is right with at most {highest}, on average {average}.").format(
-            highest=percent(risk.highest), average=percent(risk.average)
-        ),
+        SAYS.say("smallest group", k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
+        SAYS.say("prosecutor", highest=percent(risk.highest), average=percent(risk.average)),
         _("A journalist is right with at most {highest}.").format(highest=percent(report.highest)),
-        _("A marketer who tries everybody finds {share} of the {whom}.").format(
-            share=percent(report.marketer), whom=whom
-        ),
+        SAYS.say("marketer", share=percent(report.marketer), whom=whom),
     ]
     if report.plan.subset is None:
-        sentences.append(
-            _(
-                "No population was given: the journalist's figures are those of the prosecutor, as an "
-                "upper bound."
-            )
-        )
+        sentences.append(SAYS["no population"])
     if report.hidden:
-        sentences.append(
-            _("The suppressed rows leave as one group of {people:,} {whom}.").format(
-                people=report.hidden, whom=whom
-            )
-        )
+        sentences.append(SAYS.say("suppressed group", people=report.hidden, whom=whom))
     return sentences
 
 
@@ -219,36 +177,17 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
     sentences = [
-        _(
-            "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can "
-            "be linked with certainty to another copy that holds the same columns."
-        ).format(share=percent(report.alike), whom=whom),
-        _("Unique by the groups and the columns that were left as they are: {share} of the {whom}.").format(
-            share=percent(report.side.with_others), whom=whom
-        ),
+        SAYS.say("linked with certainty", share=percent(report.alike), whom=whom),
+        SAYS.say("unique by groups and others", share=percent(report.side.with_others), whom=whom),
     ]
     if report.side.groups_per_person > 1:
-        sentences.append(
-            _("The rows of one of the {whom} are in {groups} groups on average.").format(
-                whom=whom, groups=number(report.side.groups_per_person)
-            )
-        )
+        sentences.append(SAYS.say("several groups", whom=whom, groups=number(report.side.groups_per_person)))
     if others:
-        sentences.append(
-            _(
-                "{others} other versions of this table were made. Whoever has two versions can cut their "
-                "groups with each other, and smaller groups remain than in either."
-            ).format(others=others)
-        )
+        sentences.append(SAYS.say("other versions", others=others))
     else:
         sentences.append(_("No other version of this table was made here."))
     if releases:
-        sentences.append(
-            _(
-                "{releases} differentially private results were released from the same rows. What they add "
-                "is limited by their own budget, which does not cover this table."
-            ).format(releases=releases)
-        )
+        sentences.append(SAYS.say("private results", releases=releases))
     return sentences
 
 
@@ -257,9 +196,7 @@ def inference(report: ResidualRiskReport) -> list[str]:
     if not report.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
     return [
-        _("Knowing the group makes some value of {column} up to {times} times more likely.").format(
-            column=name, times=number(risk.posterior_ratio)
-        )
+        SAYS.say("more likely", column=name, times=number(risk.posterior_ratio))
         for name, risk in report.side.secrets.items()
     ]
 

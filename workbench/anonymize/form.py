@@ -22,16 +22,9 @@ from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 def roles(curator: Curator, current: AnonymizeState) -> None:
     """Show the role of each column, to be edited."""
     names, secret = current.quasi_identifiers, current.sensitive
-    label = _("Roles of the columns: {known} that others may know, {secret} to stay unknown").format(
-        known=len(names), secret=len(secret)
-    )
+    label = plans.SAYS.say("roles", known=len(names), secret=len(secret))
     with st.expander(label, key="roles", expanded=not names):
-        st.write(
-            _(
-                "Identifiers are dropped, quasi-identifiers generalized, sensitive and other columns "
-                "kept as they are."
-            )
-        )
+        st.write(plans.SAYS["what roles do"])
         grid = st.data_editor(
             state.roles_grid(curator, current),
             key=f"roles-{current.version}",
@@ -108,7 +101,8 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     """Show a loaded plan with the values that it does not know, and say whether it knows all."""
     st.markdown(_("**A plan made earlier**"))
     st.write(
-        _("{models}, counting {whom}, by {method}, {limit} suppressed at most.").format(
+        plans.SAYS.say(
+            "plan",
             models=plain(", ".join(map(str, plan.models)), at_most=300),
             whom=plans.whom(plan),
             method=plans.METHOD_NAMES[plan.method.kind],
@@ -117,12 +111,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     )
     unknown = current.new_values(curator, plan)
     if unknown:
-        st.warning(
-            _(
-                "This table has values that the plan does not know, in {columns}. Nothing is published "
-                "before it says how they become coarser."
-            ).format(columns=plain(", ".join(unknown), at_most=200))
-        )
+        st.warning(plans.SAYS.say("unknown values", columns=plain(", ".join(unknown), at_most=200)))
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
         extended = current.extended(plan, unknown)

@@ -25,7 +25,7 @@ from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import charts
+from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
 from workbench.anonymize.state import AnonymizeState
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
@@ -220,9 +220,7 @@ def present_choice(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
                 )
         return None, ""
-    sentence = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
-        drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind]
-    )
+    sentence = plans.SAYS.say("chosen", drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind])
     if drawn.searches and plan.metric != InformationLoss():
         return None, sentence
     try:
@@ -248,9 +246,7 @@ def sizes_chart(report: TrialReport) -> Chart:
         x="group size",
         x_title=_("{whom} in their smallest group").format(whom=whom(report.plan)),
         y_title=_("share of {whom}").format(whom=whom(report.plan)),
-        alt=_("Share of {whom} by the size of their smallest group, before and after.").format(
-            whom=whom(report.plan)
-        ),
+        alt=plans.SAYS.say("sizes", whom=whom(report.plan)),
     )
 
 
@@ -295,10 +291,8 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
     for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
             sentences.append(
-                _(
-                    "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
-                    "Ask for l-diversity."
-                ).format(
+                plans.SAYS.say(
+                    "reveal",
                     classes=risk.homogeneous_classes,
                     share=percent(risk.homogeneous_people),
                     column=plain(name),
@@ -307,41 +301,22 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
             )
         else:
             sentences.append(
-                _(
-                    "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
-                ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
+                plans.SAYS.say(
+                    "more likely",
+                    column=plain(name),
+                    times=number(risk.posterior_ratio),
+                    t=number(risk.t_equal),
+                )
             )
     if side.groups_per_person > 1:
-        sentences.append(
-            _(
-                "k counts people. The rows of a person are in {groups} groups on average: k does "
-                "not protect against somebody who knows several rows of one person, and that "
-                "they belong together."
-            ).format(groups=number(side.groups_per_person))
-        )
+        sentences.append(plans.SAYS.say("rows of a person", groups=number(side.groups_per_person)))
     if side.with_others > 0.001:
-        sentences.append(
-            _(
-                "Unique again for somebody who also knows the columns left as they are: {share} of the "
-                "{whom}."
-            ).format(share=percent(side.with_others), whom=whom(plan))
-        )
+        sentences.append(plans.SAYS.say("unique again", share=percent(side.with_others), whom=whom(plan)))
     table = session.session().anonymized
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
-        sentences.append(
-            _(
-                "Another version of this table was made before ({others} in all). Versions together can "
-                "reveal more than each alone, and no budget counts that."
-            ).format(others=others)
-        )
+        sentences.append(plans.SAYS.say("versions", others=others))
     if plan.method.cuts_freely:
         sentences.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
-    sentences.append(
-        _(
-            "Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
-            "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
-            "the public."
-        )
-    )
+    sentences.append(plans.SAYS["minimized"])
     return sentences

@@ -27,6 +27,7 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
+SAYS = Words("anonymize.sentences")
 METHOD_NAMES = Words("anonymize.method_names")
 METHOD_WORDS = Words("anonymize.method_words")
 
@@ -102,9 +103,7 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
     if method.searches and not suggested_method(predicted, columns).searches:
         return _("{nodes:,} combinations of levels take too long").format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
-        return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
-            columns=LOCAL_COLUMNS
-        )
+        return SAYS.say("slow", columns=LOCAL_COLUMNS)
     return ""
 
 
@@ -126,10 +125,8 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
         seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
-        sentence = _(
-            "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at "
-            "this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
-        ).format(
+        sentence = SAYS.say(
+            "search",
             nodes=predicted.nodes,
             seconds=seconds,
             mostly=mostly,
@@ -137,18 +134,10 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
             megabytes=math.ceil(predicted.memory / 1e6),
         )
     else:
-        sentence = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
-            nodes=predicted.nodes
-        )
+        sentence = SAYS.say("too many levels", nodes=predicted.nodes)
     suggested = suggested_method(predicted, columns)
     if suggested.searches:
         return sentence
     if suggested.needs_hierarchies:
         return sentence + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
-    return (
-        sentence
-        + " "
-        + _(
-            "Mondrian is suggested: with more than {columns} columns local recoding is slow and keeps less."
-        ).format(columns=LOCAL_COLUMNS)
-    )
+    return sentence + " " + SAYS.say("mondrian", columns=LOCAL_COLUMNS)

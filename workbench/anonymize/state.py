@@ -12,7 +12,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf
+from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -72,11 +72,28 @@ class AnonymizeState(session.OfDataSet):
         self.version += 1
         return True
 
-    def take_columns(self, known: Iterable[str], secret: Iterable[str]) -> None:
-        """Take the columns that others may know, and those that should stay unknown, from another page."""
+    def take_columns(self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()) -> None:
+        """Take the columns that others may know, that should stay unknown, and that do not leave."""
         chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
         others = dict.fromkeys([*self.quasi_identifiers, *self.sensitive], "insensitive")
-        self.set_roles(self.roles | others | chosen)
+        self.set_roles(self.roles | others | chosen | dict.fromkeys(left_out, "identifier"))
+
+    def take(self, curator: Curator, note: session.TakeColumns) -> None:
+        """Take roles from another page, and the plan of a change of some columns; none of another table."""
+        if not {*note.known, *note.secret, *note.left_out} <= set(self.roles):
+            return
+        self.take_columns(note.known, note.secret, note.left_out)
+        names = self.quasi_identifiers
+        if note.labels and names:
+            self.complete(curator, names)
+            trees = {name: self.hierarchies[name] for name in names}
+            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting(curator.schema.unit.id_column)
+            most = {name: note.labels.get(name, len(tree.values)) for name, tree in trees.items()}
+            node = {
+                name: next(i for i, level in enumerate(trees[name].levels) if len({*level}) <= most[name])
+                for name in names
+            }
+            self.use(dataclasses.replace(plan, suppressed="dropped", node=node))
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
         """Take the suggested hierarchies of those of these columns that have none."""

@@ -18,6 +18,7 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
+from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -103,12 +104,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         st.dataframe(lines, hide_index=True)
         for reason in reasons:
             st.caption(reason)
-        st.caption(
-            _(
-                "0: unchanged. 1 (100 %): no information left. Local recoding and Mondrian keep "
-                "more and are more exposed: published attacks aim at them."
-            )
-        )
+        st.caption(plans.SAYS["loss"])
 
 
 def _figures(report: TrialReport) -> None:
@@ -135,11 +131,8 @@ def _figures(report: TrialReport) -> None:
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
     risks = report.after.risk
     st.caption(
-        _(
-            "The smallest group has {k} {whom}, the average group {average}. Information loss, which "
-            "the search makes small: {loss}. "
-            "{share} of the {whom} have a suppressed row."
-        ).format(
+        plans.SAYS.say(
+            "groups",
             k=risks.k,
             whom=plans.whom(report.plan),
             average=number(risks.people * report.after.groups_per_person / risks.classes),
@@ -155,11 +148,11 @@ def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTabl
         with st.spinner(_("Looking at what is left to fear")):
             report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
-        show_table(curator.name, table, [])
+        show_table(public_name(curator.lines()), table, [])
         widgets.error_box(error)
         return
     warnings = outcomes.warnings(curator, current, report.plan, report.side)
-    show_table(curator.name, table, warnings)
+    show_table(public_name(curator.lines()), table, warnings)
     verdict, reasons = document.recommendation(report, outcomes.versions(curator))
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
@@ -168,10 +161,7 @@ def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTabl
             lambda: document.to_html(curator, report, warnings),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
-            help=_(
-                "For a data protection officer: what was done, what is left of singling out, linkability and "
-                "inference with figures of this very table, and a place for names. It holds no row."
-            ),
+            help=plans.SAYS["report"],
         )
 
 
@@ -181,11 +171,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     Args: name: of the data set, for the names of files.
     """
     models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
-    st.success(
-        _(
-            "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
-        ).format(models=plain("; ".join(table.guarantee.models), at_most=800))
-    )
+    st.success(plans.SAYS.say("ready", models=plain("; ".join(table.guarantee.models), at_most=800)))
     widgets.show_rows(table.table.frame.head(200))
     with st.container(horizontal=True):
         file_view.download("CSV", lambda: to_csv(table.table), file_name(name, f"anonymized {models}", "csv"))
@@ -217,9 +203,9 @@ def write(curator: Curator, plan: Plan) -> None:
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
-        file_name(curator.name, f"anonymized {' '.join(map(str, models))}", "parquet").removesuffix(
-            ".parquet"
-        ),
+        file_name(
+            public_name(curator.lines()), f"anonymized {' '.join(map(str, models))}", "parquet"
+        ).removesuffix(".parquet"),
         lambda place: outcomes.write(curator, plan, place),
         key="anonymized",
     )

@@ -6,19 +6,33 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
+from dpcore.risk.criteria import Criterion, Outcome
 from workbench import session
-from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
+from workbench.audit.findings import SAYS, SHOWN_SETS, attackers, identifiers, linkage_words, secrets
+from workbench.ui import criteria
 from workbench.ui.language import _
 from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.verdict import verdict, ways_out
-from workbench.ui.wording import percent
+from workbench.ui.verdict import verdict, ways_out, ways_words
+from workbench.ui.wording import percent, printing
 
 
-def to_html(curator: Curator, report: AuditReport, columns: list[str], listed: str) -> str:
+@printing()
+def to_html(
+    curator: Curator,
+    report: AuditReport,
+    columns: list[str],
+    listed: str,
+    judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
+) -> str:
     """Return the audit as one self-contained file to print, which holds no row of the table.
 
-    Args: columns: what others may know. listed: name of the attacker's list, if there is one.
+    Args:
+        curator: of the table.
+        report: on it.
+        columns: what others may know.
+        listed: name of the attacker's list, if there is one.
+        judged: the criterion that was chosen, with its results.
     """
     sets = pd.DataFrame(
         [
@@ -32,24 +46,25 @@ def to_html(curator: Curator, report: AuditReport, columns: list[str], listed: s
         ]
     )
     expected = [each for each in (linkage_words(report, listed), *attackers(report)) if each]
+    answer, *reasons = verdict(report, columns)
+    ways = ways_out(report)
     return fragment(
         "internal.html",
         language=session.language(),
-        title=curator.name,
+        title=_("Internal audit of {name}").format(name=curator.name),
         internal=" ".join(
             [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
         ),
-        verdict=verdict(report, columns),
+        verdict=answer,
         parts=[
-            (_("The smallest changes that would help"), pd.DataFrame(), ways_out(report)),
+            (_("Why"), pd.DataFrame(), reasons),
+            (_("The change that helps most"), pd.DataFrame(), [*ways, ways_words()] if ways else []),
+            *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),
             (_("What groups give away"), secrets(report), []),
         ],
-        terms=_(
-            "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "
-            "apart. Who has rows in several groups counts in each of them."
-        ),
+        terms=SAYS["terms"],
         signatures=None,
     )

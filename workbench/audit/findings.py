@@ -11,11 +11,12 @@ from dpcore.risk.roles import SuggestedRole
 from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _, said
-from workbench.ui.wording import percent, plain
+from workbench.ui.language import Words, _, said
+from workbench.ui.wording import people_words, percent
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
+SAYS = Words("audit.sentences")
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
@@ -50,6 +51,19 @@ def report(
     )
 
 
+def change(report: AuditReport, columns: list[str], sensitive: list[str]) -> session.TakeColumns:
+    """Return the change that helps most, for the page that carries it out."""
+    given = report.verdict
+    steps = given.ways[0].steps if given.ways else ()
+    dropped = (each.column for each in steps if each.labels == 1)
+    return session.TakeColumns(
+        known=tuple(columns),
+        secret=tuple(sensitive),
+        left_out=(*given.naming, *given.texts, *dropped),
+        labels={each.column: each.labels for each in steps if each.labels > 1},
+    )
+
+
 def sets_chart(audit: AuditReport) -> Chart:
     """Draw the riskiest sets of columns, where any makes somebody unique."""
     shown = [each for each in audit.sets if each.uniques > 0][:SHOWN_SETS]
@@ -58,9 +72,7 @@ def sets_chart(audit: AuditReport) -> Chart:
         labels,
         [each.uniques for each in shown],
         x_title=_("share of people who are unique"),
-        alt=_("Share of people who are unique by sets of columns; the riskiest is {columns}.").format(
-            columns=labels[0]
-        ),
+        alt=SAYS.say("sets", columns=labels[0]),
     )
 
 
@@ -91,58 +103,31 @@ def _label(name: str, columns: list[str]) -> str:
 def attackers(audit: AuditReport) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
     risk, listed, estimates = audit.risk, audit.listed, audit.estimates
-    sentences = [
-        _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
-            share=percent(risk.average)
-        )
-    ]
-    sentences.append(
-        _("In a group of fewer than {size}: {share} of the people.").format(
-            share=percent(risk.above), size=round(1 / risk.threshold)
-        )
-    )
+    sentences = [SAYS.say("prosecutor", share=percent(risk.average))]
+    sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
     if listed is None and estimates is None:
-        sentences.append(
-            _(
-                "No population was given: a journalist, who does not know who is in the table, and a "
-                "marketer, who wants as many as possible, are taken to know as much as the prosecutor. Give "
-                "its size, or a list of it."
-            )
-        )
+        sentences.append(SAYS["no population"])
     known = [(_("By the list as the population"), listed.journalist, listed.marketer)] if listed else []
     if estimates is not None:
         size = _("Estimated from the size of the population")
         known.append((size, estimates.journalist, estimates.marketer))
     for source, journalist, marketer in known:
         sentences.append(
-            _(
-                "{source}: a journalist, who does not know who is in the table, is right with a chance of at "
-                "most {journalist}; a marketer, who wants as many as possible, finds {marketer} of them."
-            ).format(source=source, journalist=percent(journalist), marketer=percent(marketer))
+            SAYS.say(
+                "journalist and marketer",
+                source=source,
+                journalist=percent(journalist),
+                marketer=percent(marketer),
+            )
         )
     if estimates is not None:
         estimated = _("An estimated {share} of the whole population are unique (by {model}'s model).")
         if audit.ways > audit.people:
-            estimated = _(
-                "An estimated {share} of the ways in which people of the whole population appear are unique "
-                "(by {model}'s model); somebody with several rows may appear in several ways."
-            )
+            estimated = SAYS["unique ways"]
         sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
     if audit.suppressed:
-        sentences.append(
-            _("Rows that are suppressed already (*), and are not counted: {share}.").format(
-                share=percent(audit.suppressed)
-            )
-        )
+        sentences.append(SAYS.say("suppressed", share=percent(audit.suppressed)))
     return sentences
-
-
-def identifier_words(audit: AuditReport) -> str:
-    """List the columns that look like identifiers, and why, one line per column."""
-    return "\n".join(
-        f"- **{plain(each.column)}**: {plain(said(each.kind))}. {plain(said(each.reason), at_most=200)}"
-        for each in audit.identifiers
-    )
 
 
 def identifiers(audit: AuditReport) -> pd.DataFrame:
@@ -161,7 +146,7 @@ def secrets(audit: AuditReport) -> pd.DataFrame:
         [
             {
                 _("column"): name,
-                _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
+                _("groups that reveal the value"): people_words(risk.homogeneous_classes),
                 _("people in them"): percent(risk.homogeneous_people),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
@@ -179,7 +164,10 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     link = audit.linkage
     if link is None:
         return ""
-    return _(
-        "Of the {people:,} people on “{name}”, {matched:,} agree with at least one person of the table, and "
-        "{unique:,} are found with certainty: one person here, one person there."
-    ).format(name=name, people=link.people, matched=link.matched, unique=link.unique)
+    return SAYS.say(
+        "list",
+        name=name,
+        people=link.people,
+        matched=people_words(link.matched),
+        unique=people_words(link.unique),
+    )

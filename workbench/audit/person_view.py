@@ -12,24 +12,20 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import join, number, percent, plain
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
 ASKED = 4
 """Fields at first."""
+SAYS = Words("audit.person")
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
     """Ask for what is known, and show the answer in sentences."""
     title = _("What would somebody learn about one person?")
     with st.expander(title, icon=":material/person_search:", key="one-person"):
-        st.write(
-            _(
-                "Say what is known of them: a value (33620), a prefix (336*), or a range (40-44). "
-                "Leave a field empty where nothing is known."
-            )
-        )
+        st.write(SAYS["ask"])
         known = []
         cells = st.columns(min(ASKED, len(columns)))
         for place, name in enumerate(columns):
@@ -78,16 +74,13 @@ def sentences(report: PersonReport) -> list[str]:
         lines = [_("**One person agrees with that: whoever knows it has found them.**")]
     certain = [name for name, number_of in report.values.items() if number_of == 1]
     if certain:
-        lines.append(
-            _("All of them share one value of {columns}: nothing is left to guess.").format(
-                columns=plain(join(certain), at_most=200)
-            )
-        )
+        lines.append(SAYS.say("one value", columns=plain(join(certain), at_most=200)))
     for name, secrets in report.secrets.items():
         if name not in certain and secrets:
             most = secrets[0]
             lines.append(
-                _("{column}: {value} with a chance of {chance}, instead of {before} for anybody.").format(
+                SAYS.say(
+                    "chance",
                     column=plain(name),
                     value=plain(most.value, at_most=60),
                     chance=percent(most.chance),

@@ -17,6 +17,7 @@ from workbench.ui.language import Words, _
 from workbench.ui.wording import number, percent, plain
 
 HEADINGS = Words("audit.headings")
+SAYS = Words("audit.rows")
 
 
 def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
@@ -38,20 +39,12 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
-            st.caption(
-                _(
-                    "A unique set counts for each of its columns, so the parts add up to more than 100 %. "
-                    "Sets of up to {size} columns were looked at."
-                ).format(size=report.largest)
-            )
+            st.caption(SAYS.say("parts", size=report.largest))
         file_view.download(
             _("Risk of each row (CSV, private)"),
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
-            help=_(
-                "One line per row, in the order of the table. It holds no value of the table, and still says "
-                "who is easy to find: keep it beside the table, and do not pass it on."
-            ),
+            help=SAYS["file"],
         )
 
 
@@ -81,26 +74,14 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
 
 def sentences(report: RowRiskReport) -> list[str]:
     """Say what the figures mean for all people together."""
-    lines = [
-        _("Unique by one or two columns alone: {share} of the people. These are found first.").format(
-            share=percent(report.special)
-        )
-    ]
+    lines = [SAYS.say("special", share=percent(report.special))]
     heaviest = max(report.part, key=lambda name: report.part[name])
     if report.part[heaviest]:
-        lines.append(
-            _("{column} is in the sets that make up {share} of the risk: coarsen it first.").format(
-                column=plain(heaviest), share=percent(report.part[heaviest])
-            )
-        )
+        lines.append(SAYS.say("heaviest", column=plain(heaviest), share=percent(report.part[heaviest])))
     if report.sampled is not None:
         lines.append(
-            _(
-                "By the weights the table stands for {population:,} people, and the smallest group for about "
-                "{smallest}. An attacker who tries everybody is right for about {expected} of them; the "
-                "largest individual risk is {highest}. These are estimates: a group that is large in the "
-                "population by its weights is no guarantee of k-anonymity."
-            ).format(
+            SAYS.say(
+                "weights",
                 population=round(report.sampled.population),
                 smallest=number(report.sampled.smallest),
                 expected=number(report.sampled.expected),
@@ -109,10 +90,8 @@ def sentences(report: RowRiskReport) -> list[str]:
         )
     if report.households is not None:
         lines.append(
-            _(
-                "Whoever finds one person finds their household: among {households:,} households the mean "
-                "risk is {average}, where each person by themselves has {alone}."
-            ).format(
+            SAYS.say(
+                "households",
                 households=report.households.households,
                 average=percent(report.households.average),
                 alone=percent(report.households.alone),

@@ -45,11 +45,20 @@ def without_known(curator: Curator) -> None:
 
 
 def verdict(report: AuditReport, columns: list[str]) -> None:
-    """Show the answer in its color, and after a no the smallest changes that would help."""
+    """Show the answer in its color, its reasons, and the change that helps most."""
     color = {"no": "red", "hardly": "orange", "yes": "green"}[report.verdict.answer]
-    st.markdown(f"### :{color}-background[{plain(words.verdict(report, columns), at_most=1_000)}]")
-    if report.verdict.answer == "no":
-        st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in words.ways_out(report)))
+    answer, *reasons = words.verdict(report, columns)
+    st.markdown(f"### :{color}-background[{plain(answer, at_most=1_000)}]")
+    st.markdown("\n".join(f"- {plain(reason, at_most=600)}" for reason in reasons))
+    best, *others = words.ways_out(report) or [""]
+    if not best:
+        return
+    st.markdown(f"**{_('The change that helps most')}**")
+    st.markdown(plain(best, at_most=600))
+    st.caption(words.ways_words())
+    if others:
+        with st.expander(_("Other changes"), key="other-changes"):
+            st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))
 
 
 def details(report: AuditReport, columns: list[str], listed: str) -> None:
@@ -78,7 +87,7 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        st.markdown(findings.identifier_words(report) or _("None."))
+        widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(_("None."))
     if report.secrets:
         st.subheader(_("What groups give away"))
         st.write(

@@ -22,29 +22,19 @@ from workbench.ui.wording import percent
 
 CANARIES = 1_000
 ATTACKS = Words("evaluate.attacks")
+SAYS = Words("evaluate.disclosure")
 
 
 def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Attack the release, or the file that was brought."""
-    st.markdown(
-        _(
-            "An attack can show a leak. Finding none proves nothing. Each one is tried on people "
-            "in the release and on others (the control), who cannot be harmed by it: only what "
-            "works better on the first is a leak."
-        )
-    )
+    st.markdown(SAYS["attacks"])
     make = rerun.maker(candidate.release, curator.schema) if candidate.release else None
     names = [_("all in turn"), *(name for name in curator.schema.domain.names if name in candidate.rows)]
     chosen = st.selectbox(_("Value to guess"), names, key=f"attack-secret-{candidate.key[:8]}")
     secret = None if chosen == names[0] else chosen
     evaluation: Attacks | HeldOut
     if make is not None:
-        st.caption(
-            _(
-                "The recipe runs again in memory, on half of the people; the others are the control. "
-                "Nothing is charged."
-            )
-        )
+        st.caption(SAYS["again"])
         source = "half"
         evaluation = HeldOut(make=make.rows, secret=secret)
     else:
@@ -68,12 +58,7 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
 
 def _attacked(report: Disclosure) -> None:
     if not report.control:
-        st.warning(
-            _(
-                "Without a control table there is no verdict: what the release teaches about everybody looks "
-                "the same as what it leaks about its people. Bring one above, or hold people out next time."
-            )
-        )
+        st.warning(SAYS["no control"])
     elif report.found:
         worst = ", ".join(ATTACKS[each.attack] for each in report.found)
         st.warning(
@@ -82,9 +67,7 @@ def _attacked(report: Disclosure) -> None:
         )
     else:
         st.success(
-            _("No attack works better on {people} rows of people in it than on {control} of others.").format(
-                people=f"{report.people:,}", control=f"{report.control:,}"
-            ),
+            SAYS.say("none works", people=f"{report.people:,}", control=f"{report.control:,}"),
             icon=":material/shield:",
         )
     widgets.show_chart(attacks(attacks_table(report)), key="attacks")
@@ -93,23 +76,15 @@ def _attacked(report: Disclosure) -> None:
 def _canaries(candidate: Candidate) -> None:
     report: CanaryReport | None = known(("canaries", candidate.key))
     if report is None:
-        st.caption(
-            _(
-                "Canaries: invented people are planted in rows drawn from the release, with chance one half "
-                "each, and the recipe runs once. How well one can guess who was in proves a least epsilon. "
-                "Nothing private is read."
-            )
-        )
+        st.caption(SAYS["canaries"])
         if not st.button(_("Audit the recipe with {number} canaries").format(number=f"{CANARIES:,}")):
             return
         with st.spinner(_("Running the recipe once")):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(
-        _(
-            "**Canaries prove an epsilon of at least {epsilon:.2f}** (in 95 of 100 audits below the true "
-            "one). {right} of {attempts} guesses were right, {low} to {high}; a coin has 50 %."
-        ).format(
+        SAYS.say(
+            "proof",
             epsilon=report.epsilon,
             right=percent(report.guesses.value),
             attempts=report.guesses.attempts,

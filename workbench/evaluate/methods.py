@@ -23,6 +23,7 @@ from workbench import samples
 from workbench.evaluate.rerun import run
 from workbench.ui import widgets
 from workbench.ui.language import Words, _
+from workbench.ui.method_charts import SCENARIOS
 from workbench.ui.wording import SAMPLE_TITLES
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
@@ -133,15 +134,11 @@ def sweep(
 
 
 def _lines(table: str, method: str, scores: Sequence[Score]) -> list[dict[str, object]]:
-    scenarios = {
-        1: _("1: learn from the original, test on the release"),
-        2: _("2: learn from the release, test on the original"),
-    }
     return [
         {
             "table": table,
             "method": method,
-            "scenario": scenarios[each.scenario],
+            "scenario": SCENARIOS[str(each.scenario)],
             "measure": each.measure,
             "mean": each.mean,
             "low": each.mean - each.spread,

@@ -83,24 +83,25 @@ def questions(curator: Curator, candidate: Candidate) -> None:
 
 def range_chart(errors: RangeErrors) -> Chart:
     """Draw the median and 95 % error by width, from the release and asked directly."""
-    lines = []
+    rows = []
     for width in errors.widths:
         for series, quantiles in (
             (_("from the release"), width.answered),
             (_("asked directly"), width.direct),
         ):
             if quantiles is not None:
-                lines += [
+                rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),
                     (width.width, f"{series}, {_('95 %')}", quantiles.high),
                 ]
+    titles = {
+        "width": _("cells in the range"),
+        "error": _("error, % of the true count"),
+        "source": _("source"),
+    }
     return charts.lines(
-        pd.DataFrame(lines, columns=["width", "source", "error"]),
-        x="width",
-        y="error",
-        series="source",
-        x_title=_("cells in the range"),
-        y_title=_("error, % of the true count"),
+        pd.DataFrame(rows, columns=["width", "source", "error"]),
+        titles,
         alt=_("Error of range queries on {column} by width of the range.").format(column=errors.column),
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
         wide=True,

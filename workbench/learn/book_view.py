@@ -11,7 +11,7 @@ import streamlit as st
 from workbench.ui import examples, widgets
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
 from workbench.ui.language import Words, _
-from workbench.ui.method_charts import against_epsilon
+from workbench.ui.method_charts import SCENARIOS, against_epsilon
 
 FIGURES = Path(__file__).with_name("book.json")
 """Written by `benchmarks/learning.py --figures`."""
@@ -55,15 +55,10 @@ def show() -> None:
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     """Draw a measure against epsilon; color tells the method, dashes and shapes tell k."""
-    scenarios = {
-        0: _("both scenarios are one"),
-        1: _("1: learn from the original, test on the release"),
-        2: _("2: learn from the release, test on the original"),
-    }
     parts = [frame[frame["method"] == key].assign(method=METHODS[key]) for key in METHODS]
     shown = pd.concat(parts).assign(
         k=lambda each: [f"k = {k}" if k else _("no k") for k in each["k"]],
-        scenario=lambda each: each["scenario"].map(scenarios),
+        scenario=lambda each: each["scenario"].astype(str).map(SCENARIOS.__getitem__),
         low=lambda each: each["mean"] - each["spread"],
         high=lambda each: each["mean"] + each["spread"],
     )

@@ -31,16 +31,12 @@ class Shown:
         fields: of its sentences.
         unsaid: places of the sentences that do not hold.
         table: figures that stand below the first chart.
-        metrics: labels and values.
-        code: a number to the last digit.
     """
 
     frames: tuple[pd.DataFrame, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     unsaid: tuple[int, ...] = ()
     table: pd.DataFrame | None = None
-    metrics: tuple[tuple[str, str], ...] = ()
-    code: str = ""
 
 
 def noise(epsilon: float) -> Shown:
@@ -53,10 +49,14 @@ def floats(count: int) -> Shown:
     """Show what the last bits of floating-point noise reveal."""
     share, release, caught = figures.float_leak(count)
     return Shown(
-        fields={"other": count - 1, "count": count},
-        unsaid=(1,) if caught else (0,),
-        metrics=((_("Textbook releases that rule out one person less"), percent(share)),),
-        code=f"{release!r}",
+        fields={
+            "other": count - 1,
+            "count": count,
+            "share": percent(share),
+            "draws": figures.DRAWS,
+            "release": f"{release!r}",
+        },
+        unsaid=(2,) if caught else (1,),
     )
 
 
@@ -75,9 +75,8 @@ def sequential(names: list[str], epsilon: float) -> Shown:
 
 def parallel(groups: int) -> Shown:
     """Show that disjoint parts cost their maximum."""
-    titles = _("Nobody is in two groups"), _("Groups may overlap")
-    costs = [_("epsilon {loss}").format(loss=number(each)) for each in figures.parts(groups, 1.0)]
-    return Shown(metrics=tuple(zip(titles, costs, strict=True)))
+    apart, together = map(number, figures.parts(groups, 1.0))
+    return Shown(fields={"groups": groups, "apart": apart, "together": together})
 
 
 def after(epsilon: float) -> Shown:

@@ -10,10 +10,10 @@ import streamlit as st
 
 from workbench import session
 from workbench.learn import lessons
-from workbench.learn.charts import curves, lying_bars
+from workbench.learn.charts import lying_bars
 from workbench.learn.lessons import LESSONS
 from workbench.ui import examples, file_view, widgets
-from workbench.ui.charts import Chart
+from workbench.ui.charts import Chart, lines
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -27,10 +27,6 @@ def lesson(key: str) -> None:
     data = LESSONS[key]
     st.header(_(data["title"]))
     shown = lessons.RESULTS[key](*map(_control, data["controls"]))
-    for column, (label, value) in zip(st.columns(max(1, len(shown.metrics))), shown.metrics, strict=False):
-        column.metric(label, value)
-    if shown.code:
-        st.code(shown.code, language=None)
     said = lessons.sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(_drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}")
@@ -98,9 +94,7 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     if chart["kind"] == "bars":
         return lying_bars(table, titles, alt=_(chart["alt"]))
     logarithmic = tuple(chart.get("logarithmic", ()))
-    return curves(
-        table, titles, alt=_(chart["alt"]), logarithmic=logarithmic, points=chart["kind"] == "lines"
-    )
+    return lines(table, titles, alt=_(chart["alt"]), logarithmic=logarithmic, points=chart["kind"] == "lines")
 
 
 def _question(key: str) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.local import Protocol
 from workbench.local_dp.words import TITLES
 from workbench.ui.charts import (
     ERROR_BAR,
@@ -18,6 +17,7 @@ from workbench.ui.charts import (
     Chart,
     drawing,
     headed,
+    lines,
     tips,
 )
 from workbench.ui.language import _
@@ -28,35 +28,18 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
-    named = frame[["protocol", over, "error"]].replace({"protocol": dict(TITLES)})
-    altair, chart = drawing(named)
-    order = [TITLES[name] for name in Protocol.kinds()]
-    x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))
-    legend = altair.Legend(orient="bottom", columns=2, labelLimit=240)
-    lines = chart.mark_line(point=True).encode(
-        x=x,
-        y=altair.Y(
-            "error:Q",
-            title=_("off by at most, in 95 of 100 surveys"),
-            axis=altair.Axis(format="~%"),
-            scale=altair.Scale(type="log"),
-        ),
-        color=altair.Color(
-            "protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order, range=COLORS)
-        ),
-        shape=altair.Shape("protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order)),
-        tooltip=[*tips("protocol", over), *tips(error=".2%")],
-    )
-    here = altair.Chart(pd.DataFrame({over: [at]})).mark_rule(color=ERROR_BAR, strokeDash=[4, 4]).encode(x=x)
+    named = frame.replace({"protocol": dict(TITLES)})
     best = named.loc[named.groupby(over)["error"].idxmin()]
-    alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.")
-    return Chart(
-        spec=altair.layer(lines, here, height=340),
-        alt=alt.format(
-            over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
-        ),
-        table=headed(named),
+    titles = {
+        over: title,
+        "error": _("off by at most, in 95 of 100 surveys"),
+        "protocol": HEADINGS["protocol"],
+    }
+    alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.").format(
+        over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
     )
+    table = named[list(titles)]
+    return lines(table, titles, alt=alt, colors=COLORS, logarithmic=(over, "error"), at=at)
 
 
 def shares(frame: pd.DataFrame) -> Chart:
@@ -97,13 +80,8 @@ def shares(frame: pd.DataFrame) -> Chart:
 
 def means(frame: pd.DataFrame) -> Chart:
     """Draw the mean by each way, with its interval, and a rule at the true one."""
-    titles = {
-        "true": _("True mean"),
-        "rounded at the middle": _("Rounded at the middle (not private)"),
-        "rounded at random": _("Rounded at random (not private)"),
-    }
     named = frame.assign(
-        way=[titles.get(way) or TITLES[way] for way in frame["way"]],
+        way=[TITLES[way] for way in frame["way"]],
         low=frame["mean"] - frame["off"],
         high=frame["mean"] + frame["off"],
     )

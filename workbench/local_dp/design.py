@@ -38,6 +38,17 @@ def answers_in(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def chance_of_truth(epsilon: float, categories: int) -> float:
+    """Return the chance that randomized response lets a true answer through."""
+    return 1 / (1 + (categories - 1) * math.exp(-min(epsilon, 700)))
+
+
+def epsilon_of(chance: float, categories: int) -> float:
+    """Return the epsilon of randomized response with this chance of the truth, to six digits; at most 40."""
+    odds = chance * (categories - 1) / max(1 - chance, 1e-17)
+    return min(40.0, max(0.0, round(math.log(max(odds, 1.0)), 6)))
+
+
 def half_width(standard_error: float) -> float:
     """Return half of an interval that holds the truth in 95 of 100 cases."""
     return Z * standard_error

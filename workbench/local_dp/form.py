@@ -37,12 +37,31 @@ def ask() -> tuple[str, list[str], float, int]:
         persist_state="session",
     )
     epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
         _("People who will answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
     )
     return text, design.answers_in(answers), epsilon, int(people)
+
+
+def _coin(categories: int, epsilon: float) -> None:
+    """Show the chance that randomized response lets the truth through, from which epsilon may be set."""
+    if categories < 2 or epsilon <= 0:
+        return
+    chance = session.Widget[float]("local-truth-chance")
+    chance.put(design.chance_of_truth(epsilon, categories))
+    st.number_input(
+        _("The same as a chance that the true answer is sent"),
+        1 / categories,
+        1.0,
+        step=0.05,
+        format="%.4g",
+        key=chance.key,
+        on_change=lambda: epsilon_view.box("local").put(design.epsilon_of(chance.value() or 0.0, categories)),
+        help=_("By randomized response: of two answers, epsilon is ln(p / (1 - p)), and 0.75 is ln 3."),
+    )
 
 
 def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Question:

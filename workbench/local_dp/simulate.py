@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +13,7 @@ import pandas as pd
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.local.several import Way
 from dpcore.schema.values import as_text
 
 MAX_ANSWERS = 60
@@ -44,19 +48,43 @@ def is_number(column: pd.Series) -> bool:
     return bool(numeric and column.nunique() > MAX_ANSWERS)
 
 
-def survey(column: pd.Series, *, protocol: str, epsilon: float) -> SimulatedSurvey:
-    """Let everybody in a column answer; rows without an answer are left out.
+def surveys(
+    columns: Sequence[pd.Series], *, protocol: str, epsilon: float, way: Way = "split"
+) -> list[SimulatedSurvey]:
+    """Let everybody answer the questions of some columns; rows without an answer to one are left out.
 
-    The possible answers are those of the column, which a real survey would have to know beforehand.
+    The possible answers are those of the columns, which a real survey would have to know beforehand.
 
     Args:
-        column: a true answer a row.
+        columns: a true answer a row, of the same people.
         protocol: its name.
-        epsilon: of each answer.
+        epsilon: of each person, over all questions.
+        way: whether everybody answers all of them at a part of epsilon, or one that is drawn at all of it.
 
     Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS` different answers.
     """
-    given, name = column.dropna(), str(column.name)
+    given = pd.concat(columns, axis=1, keys=range(len(columns))).dropna()
+    part = Fraction(repr(epsilon)) / (len(columns) if way == "split" else 1)
+    questions = [
+        dl.Question(text=name[:200], categories=_kinds(name, given[place]), protocol=protocol, epsilon=part)
+        for place, name in enumerate(str(column.name) for column in columns)
+    ]
+    codes = [question.encode(given[place]) for place, question in enumerate(questions)]
+    several = dl.Several(protocols=tuple(each.protocol for each in questions), way=way)
+    return [
+        SimulatedSurvey(
+            question=question,
+            truth=np.bincount(own, minlength=len(question.categories)) / len(own),
+            estimate=estimate,
+        )
+        for question, own, estimate in zip(
+            questions, codes, several.estimate(several.perturb(codes)), strict=True
+        )
+    ]
+
+
+def _kinds(name: str, given: pd.Series) -> list[Any]:
+    """Return the different answers of a column, in order."""
     kinds = sorted((given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique())
     if len(kinds) < 2:
         raise SchemaError(
@@ -69,13 +97,7 @@ def survey(column: pd.Series, *, protocol: str, epsilon: float) -> SimulatedSurv
             name=name,
             most=MAX_ANSWERS,
         )
-    question = dl.Question(text=name[:200], categories=kinds, protocol=protocol, epsilon=repr(epsilon))
-    codes = question.encode(given)
-    return SimulatedSurvey(
-        question=question,
-        truth=np.bincount(codes, minlength=len(question.categories)) / len(codes),
-        estimate=question.protocol.estimate(question.protocol.perturb(codes)),
-    )
+    return kinds
 
 
 def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:

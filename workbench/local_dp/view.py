@@ -8,9 +8,10 @@ import pandas as pd
 import streamlit as st
 
 import dpcore.local as dl
+from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
-from workbench.local_dp.words import REPORTS, TITLES, coverage
+from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
@@ -76,17 +77,21 @@ def simulated() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
-        if (given := int(frame[name].notna().sum())) < len(frame):
+        names = [name]
+        if not simulate.is_number(frame[name]):
+            others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
+            names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
+        if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
             st.caption(
                 _("{rows} of {all} rows have an answer; the others are left out.").format(
                     rows=f"{given:,}", all=f"{len(frame):,}"
                 )
             )
-        epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
+        epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
-        _categories(frame[name], epsilon, left, right)
+        _categories([frame[each] for each in names], epsilon, left, right)
 
 
 def _start(frame: pd.DataFrame) -> int:
@@ -95,8 +100,18 @@ def _start(frame: pd.DataFrame) -> int:
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
 
-def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
+def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any) -> None:
+    way: Way = "split"
     with left:
+        if len(columns) > 1:
+            fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
+            chosen = st.radio(
+                _("A person loses epsilon {epsilon} in all").format(**fields),
+                ("split", "sample"),
+                format_func=lambda way: WAYS[way].format(**fields),
+                key="local-way",
+            )
+            way = "sample" if chosen == "sample" else "split"
         protocol = st.selectbox(
             _("Protocol"),
             list(dl.Protocol.kinds()),
@@ -104,10 +119,13 @@ def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> Non
             key="local-sim-protocol",
         )
         st.button(_("Ask everybody again"), key="local-again")
-    survey = simulate.survey(column, protocol=protocol, epsilon=epsilon)
+    surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
     with right:
-        widgets.show_chart(charts.shares(survey.shares), key="local-shares")
-        st.write(coverage(survey.estimate, list(survey.truth)))
+        for place, survey in enumerate(surveys):
+            if len(surveys) > 1:
+                st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
+            widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
+            st.write(coverage(survey.estimate, list(survey.truth)))
         st.caption(
             _(
                 "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "

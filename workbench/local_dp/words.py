@@ -13,6 +13,8 @@ TITLES = Words("local_dp.titles")
 
 REPORTS = Words("local_dp.reports")
 
+WAYS = Words("local_dp.ways")
+
 
 def plus_minus(share: float) -> str:
     """Write a half width of shares, in percent."""

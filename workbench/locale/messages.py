@@ -10,6 +10,7 @@ from typing import IO, Any
 MARKS = {"_", "N_", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
 NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
+NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from workbench import session
-from workbench.store.datasets import DataSet, Declaration
+from workbench.store.datasets import DataSet, Declaration, public_name
 from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
@@ -63,7 +63,7 @@ def show(data_set: DataSet) -> None:
         file_view.download(
             _("Codebook (JSON)"),
             schema.to_json(),
-            file_name(data_set.name, "codebook", "json"),
+            file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_("Load it on the Data page together with a new delivery of the table."),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):

@@ -13,7 +13,7 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
-from workbench.store.datasets import DataSet, is_declaration, without_facts
+from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
 from workbench.ui.language import Words, _
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
@@ -195,10 +195,11 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 def export(data_set: DataSet) -> str:
     """Write all lines as JSON, without declared facts of columns, which may be taken from the rows."""
+    name = public_name(data_set.lines())
     return json.dumps(
         {
             "account": data_set.account.to_dict(),
-            "lines": [dataclasses.asdict(without_facts(line)) for line in data_set.lines()],
+            "lines": [dataclasses.asdict(without_facts(line, name)) for line in data_set.lines()],
         },
         indent=1,
     )

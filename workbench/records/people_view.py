@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from workbench import session
+from workbench.store.datasets import public_name
 from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 
 _NOTICE = "people"
 _SHOW: session.Widget[str] = session.Widget("people-show")
+_NAME: session.Widget[str] = session.Widget("people-name")
 _HAND: session.Widget[str] = session.Widget("people-hand")
 
 
@@ -23,8 +25,8 @@ def show(dataset: str) -> None:
     widgets.show_notice(_NOTICE)
     st.write(
         _(
-            "It is yours: nobody else opens it or spends on it. Those whom you name see its releases "
-            "and this ledger, and no rows."
+            "It is yours: nobody else opens it or spends on it. Those whom you name see the name that "
+            "you give it for them, its releases, budget and ledger; no rows, and not the name of its file."
         )
     )
     for person in ledger.viewers(dataset):
@@ -38,6 +40,7 @@ def show(dataset: str) -> None:
             )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
+        st.text_input(_("Name that they see"), public_name(ledger.lines(dataset)), 120, key=_NAME.key)
         st.button(_("Show the releases"), on_click=_show, args=(dataset,))
     with st.expander(_("Hand it to another steward")):
         st.write(
@@ -53,7 +56,7 @@ def show(dataset: str) -> None:
 
 def _show(dataset: str) -> None:
     with session.noticing(_NOTICE):
-        session.ledger().show(dataset, _SHOW.value() or "")
+        session.ledger().show(dataset, _SHOW.value() or "", _NAME.value() or "")
         _SHOW.put("")
 
 

@@ -336,6 +336,12 @@ def address() -> dict[str, str]:
     return st.query_params.to_dict()
 
 
+def stepped_back() -> bool:
+    """Return whether the browser's Back or Forward led here, and no click."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
 def set_address(parameters: dict[str, str]) -> None:
     """Write parameters into the browser's address, and take others out of it."""
     st.query_params.from_dict(parameters)

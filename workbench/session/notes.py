@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.release import AnonymizedTable
@@ -48,10 +49,17 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should stay unknown."""
+    """A note to the Anonymize page: others may know these columns, and those should stay unknown.
+
+    Attributes:
+        left_out: columns that do not leave.
+        labels: column -> different values that it may have at most.
+    """
 
     known: tuple[str, ...]
     secret: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,17 +109,33 @@ def is_declaration(line: Line) -> bool:
     return "declared" in line.content
 
 
-def without_facts(line: Line) -> Line:
+def public_name(lines: Sequence[Line]) -> str:
+    """Return the name of a table for people who do not have it, as that of its file may tell of the rows.
+
+    It is that of a sample or a connected source; else the one under which the table was shown last, or the
+    beginning of its keyed fingerprint.
+    """
+    dataset = lines[0].dataset
+    name = dataset.removeprefix("source ")
+    name = dataset[:8] if name == dataset else name
+    for line in lines:
+        declared = line.content.get("declared", {})
+        name = declared["name"] if declared.get("sample") else line.content.get("shown as", name)
+    return name
+
+
+def without_facts(line: Line, name: str) -> Line:
     """Return a line without the declared facts about columns, which may be taken from the rows.
 
     Without what follows from it too: the digest of a plan, which has no key in older lines, and the sketch
-    of the table.
+    of the table. The name of the file gives way to the public one.
     """
     content = {name: each for name, each in line.content.items() if name not in ("plan", "sketch")}
     if is_declaration(line):
         declared = content["declared"]
         schema = {**declared["schema"], "columns": []}
-        content["declared"] = {**declared, "schema": schema, "excluded": []}
+        content["declared"] = {**declared, "name": name, "schema": schema, "excluded": []}
+        content["shown as"] = name
     return dataclasses.replace(line, content=content)
 
 

@@ -19,7 +19,6 @@ SECONDS = 60
 """How long a lease lasts."""
 RENEWED_EACH = 10.0
 _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
-_REQUEST = sa.tuple_(running.c.dataset, running.c.request_id)
 
 
 class Leases:
@@ -27,9 +26,7 @@ class Leases:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._held: set[tuple[str, str]] = set()
-        self._changed = threading.Condition()
-        self._renewing = False
+        self._ends: dict[tuple[str, str], threading.Event] = {}
 
     def take(self, connection: sa.Connection, dataset: str, request_id: str) -> None:
         """Write a lease in the transaction that reserves its request."""
@@ -38,31 +35,22 @@ class Leases:
 
     def keep(self, dataset: str, request_id: str) -> None:
         """Renew a lease that was taken, until it is given up."""
-        with self._changed:
-            self._held.add((dataset, request_id))
-            if not self._renewing:
-                self._renewing = True
-                threading.Thread(target=self._renew, daemon=True).start()
+        end = self._ends[dataset, request_id] = threading.Event()
+        threading.Thread(target=self._renew, args=(dataset, request_id, end), daemon=True).start()
 
     def give_up(self, dataset: str, request_id: str) -> None:
         """Renew a lease no more."""
-        with self._changed:
-            self._held.discard((dataset, request_id))
-            self._changed.notify()
+        self._ends.pop((dataset, request_id), threading.Event()).set()
 
     def run_out(self) -> list[tuple[str, str]]:
         """Return data set and id of each request whose process is gone. Raises: LedgerError."""
         silent = sa.select(running.c.dataset, running.c.request_id).where(running.c.renewed < _NOW - SECONDS)
         with self._store.reading() as connection:
-            return [(row[0], row[1]) for row in connection.execute(silent) if tuple(row) not in self._held]
+            rows = connection.execute(silent).all()
+        return [(row[0], row[1]) for row in rows if tuple(row) not in self._ends]
 
-    def _renew(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._held, RENEWED_EACH)
-                held = list(self._held)
-                self._renewing = bool(held)
-            if not held:
-                return
+    def _renew(self, dataset: str, request_id: str, end: threading.Event) -> None:
+        own = (running.c.dataset == dataset) & (running.c.request_id == request_id)
+        while not end.wait(RENEWED_EACH):
             with suppress(LedgerError), self._store.writing() as connection:  # else the next time
-                connection.execute(sa.update(running).where(_REQUEST.in_(held)).values(renewed=_NOW))
+                connection.execute(sa.update(running).where(own).values(renewed=_NOW))

@@ -38,7 +38,6 @@ from workbench.store.rows import (
     check_unused,
     last_line,
     line_fields,
-    numbered_line,
     release_text,
 )
 from workbench.store.tables import accounts, lines, releases, running
@@ -213,7 +212,7 @@ class SqlLedger:
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
-            there = numbered_line(connection, dataset, seen[0]) if seen else None
+            there = last_line(connection, dataset, seen[0]) if seen else None
         if row is None or last is None:
             self._store.witness.forget(dataset)
             return
@@ -332,7 +331,7 @@ class SqlLedger:
         if account_of(row) != standing.account:
             raise corrupt("the account was altered after it was opened")
         if seen is not None:
-            check_seen(seen, last if seen[0] == last.number else numbered_line(connection, dataset, seen[0]))
+            check_seen(seen, last if seen[0] == last.number else last_line(connection, dataset, seen[0]))
         return standing, last
 
     def _upgrade(self) -> None:

@@ -14,7 +14,7 @@ from dpcore.accounting.own import own_ledger
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
-from workbench.store.datasets import is_declaration, without_facts
+from workbench.store.datasets import is_declaration, public_name, without_facts
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.roles import Person, role_of
@@ -140,7 +140,10 @@ class PersonalLedger:
         lines = self.ledger.lines(dataset)
         if not lines or self.is_mine(dataset):
             return lines
-        return tuple(each for each in map(_for_viewers, lines) if each is not None)
+        name = public_name(lines)
+        return tuple(
+            without_facts(each, name) for each in lines if each.state != "outside" or is_declaration(each)
+        )
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self._check_seen(dataset)
@@ -159,19 +162,23 @@ class PersonalLedger:
         self._check_mine(dataset)
         return self.owners.viewers(dataset)
 
-    def show(self, dataset: str, address: str) -> None:
+    def show(self, dataset: str, address: str, name: str) -> None:
         """Let somebody see the releases of a data set, and note it in the ledger.
 
+        Args: name: of the data set, for all who do not have the table; may not be empty.
         Raises: ParameterError for somebody without a role.
         """
-        address = address.strip().lower()
+        address, name = address.strip().lower(), name.strip()
+        if not name:
+            problem = "a data set that is shown needs a name"
+            raise ParameterError(problem, remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
                 "{address} has no role on this server",
                 remedy="ask whoever runs it to add the address to its settings, or make a link",
                 address=address[:200],
             )
-        self._note_people(dataset, {"shown to": address})
+        self._note_people(dataset, {"shown to": address, "shown as": name})
         self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
@@ -235,8 +242,3 @@ def _not_yours() -> LedgerError:
         "this data set is not yours, or was handed to somebody else",
         remedy="ask its steward to show it to you",
     )
-
-
-def _for_viewers(line: Line) -> Line | None:
-    """Return a line without the declared facts about columns, or None for work outside the total."""
-    return None if line.state == "outside" and not is_declaration(line) else without_facts(line)

@@ -61,15 +61,10 @@ def release_text(connection: sa.Connection, dataset: str, request_id: str) -> st
     return text
 
 
-def last_line(connection: sa.Connection, dataset: str) -> Line | None:
+def last_line(connection: sa.Connection, dataset: str, number: int | None = None) -> Line | None:
+    """Return the last line of a data set, or the one of this number."""
     query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number.desc()).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else line_of(row)
-
-
-def numbered_line(connection: sa.Connection, dataset: str, number: int) -> Line | None:
-    query = sa.select(lines).where(lines.c.dataset == dataset, lines.c.number == number)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(query if number is None else query.where(lines.c.number == number)).one_or_none()
     return None if row is None else line_of(row)
 
 

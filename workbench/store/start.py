@@ -53,28 +53,11 @@ def ledger() -> SqlLedger:
     return opened
 
 
-@_once
-def owners() -> Owners:
-    """Open the owners of data sets. Raises: LedgerError, ParameterError."""
-    return Owners(_store())
-
-
-@_once
-def surveys() -> Surveys:
-    """Open the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return Surveys(_store())
-
-
-@_once
-def shares() -> Shares:
-    """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return Shares(_store())
-
-
-@_once
-def sign_outs() -> SignOuts:
-    """Open the list of people who signed out. Raises: LedgerError, ParameterError."""
-    return SignOuts(_store())
+owners = _once(lambda: Owners(_store()))
+"""Opens the owners of data sets, once, as do those below. Raises: LedgerError, ParameterError."""
+surveys = _once(lambda: Surveys(_store()))
+shares = _once(lambda: Shares(_store()))
+sign_outs = _once(lambda: SignOuts(_store()))
 
 
 def settle() -> None:

@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import PurePath
 
 from dpcore.accounting.loss import loss_from
 from dpcore.io.export import to_csv
@@ -98,7 +99,7 @@ def _reading(declaration: Declaration, source: str | None) -> str:
     given = {name: value for name, value in asdict(declaration.reading or ReadOptions()).items() if value}
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return (
-        f"name = {declaration.name!r}\n"
+        f"name = {'table' + PurePath(declaration.name).suffix!r}  # the file of the table\n"
         f"frame = read_table(Path(name).read_bytes(), name, options=ReadOptions({options})).frame"
     )
 

@@ -18,7 +18,7 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.session.run import Run
 from workbench.store import places
-from workbench.store.datasets import DataSet
+from workbench.store.datasets import DataSet, public_name
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
@@ -124,15 +124,18 @@ def _progress() -> None:
             min(1.0, running.share),
             text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
         )
+    stopping = running.stopped.is_set()
     st.caption(
-        _("The charge is on file. You may leave this page: the release will be in the list below.")
+        _("Stopping. If all noise is drawn by now, the release is finished and kept: it is paid for.")
+        if stopping
+        else _("The charge is on file. You may leave this page: the release will be in the list below.")
         if running.charged
         else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop it"),
         on_click=runs.stop,
-        disabled=running.stopped.is_set(),
+        disabled=stopping,
         key="stop",
     )
 
@@ -196,7 +199,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
     if drawn is not None:
         record_view.show(session.session().curator, *drawn)
     if release.model.columns:
-        pooling_view.show(data_set.name, release)
+        pooling_view.show(public_name(data_set.lines()), release)
     offer = functools.partial(_offer, data_set, release)
     with st.container(horizontal=True):
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
@@ -219,7 +222,7 @@ def _offer(
     help: str | None = None,
 ) -> None:
     """Offer a file of a release. Args: what: it holds."""
-    name = release_file(data_set.name, release, what, ending)
+    name = release_file(public_name(data_set.lines()), release, what, ending)
     file_view.download(label, data, name, icon=icon, help=help)
 
 
@@ -289,12 +292,12 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             )
         )
     with st.container(horizontal=True):
-        name = release_file(data_set.name, release, "rows", "csv")
+        name = release_file(public_name(data_set.lines()), release, "rows", "csv")
         file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
             _("Rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
-            release_file(data_set.name, release, "rows", "parquet"),
+            release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )
         st.button(
             _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
@@ -311,7 +314,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
         rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
         folder_view.offer(
             _("Draw and write"),
-            release_file(data_set.name, release, "rows", "parquet").removesuffix(".parquet"),
+            release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),
             lambda place: drawing.folder(release, rows, place),
             key="synthetic",
         )

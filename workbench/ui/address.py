@@ -8,7 +8,7 @@ are written whole: they may begin alike.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dpcore.errors import DpcoreError
 from workbench import session
@@ -21,20 +21,23 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """Parameters that this tab last wrote into the address."""
+    """Whether this tab has gone where its first address says."""
 
-    written: dict[str, str] = field(default_factory=dict)
+    arrived: bool = False
 
 
 def follow(*, shows_release: bool) -> None:
-    """Go where the address says, if a person typed it, and write into it where this tab is.
+    """Go where the address says that a tab begins with or steps back to, and write into it where this tab is.
+
+    A click brings the address of the page that it was made on, which may be of before: it leads nowhere.
 
     Args: shows_release: whether the page shows the release of this tab.
     """
     tab, memory = session.session(), session.own(AddressState)
     wanted = session.address()
-    if wanted and wanted != memory.written:
+    if wanted and (not memory.arrived or session.stepped_back()):
         _go(wanted)
+    memory.arrived = True
     here = {}
     if tab.data_set is not None:
         here["data"] = written(tab.data_set.id)
@@ -42,7 +45,6 @@ def follow(*, shows_release: bool) -> None:
             here["release"] = written(tab.shown)
     if here != wanted:
         session.set_address(here)
-    memory.written = here
 
 
 def written(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -261,34 +261,69 @@ def darkest(table: Any) -> float:
 
 def lines(
     frame: pd.DataFrame,
+    titles: Mapping[str, str],
     *,
-    x: str,
-    y: str,
-    series: str,
-    x_title: str,
-    y_title: str,
     alt: str,
-    colors: Sequence[str] = (SYNTHETIC, PRIVATE, WARNING, ORIGINAL),
+    colors: Sequence[str] = (ORIGINAL, PRIVATE, SYNTHETIC, WARNING),
+    logarithmic: Collection[str] = (),
     wide: bool = False,
+    points: bool = True,
+    at: float | None = None,
 ) -> Chart:
-    """One line per series over aggregates, in order of appearance, marked by shape as well as by color.
+    """Draw one line per series over aggregates, in order of appearance, told by dashes as well as by color.
 
-    Args: wide: whether values go from next to 0 to thousands, and small ones have to be told apart.
+    Args:
+        frame: aggregates, a line each.
+        titles: of the fields of x, y and series, in this order.
+        alt: the chart in words.
+        colors: of the series.
+        logarithmic: fields whose axis is.
+        wide: whether y goes from next to 0 to thousands, and small values have to be told apart.
+        points: whether values are marked; else they hold up to the next.
+        at: of x, where a rule is drawn.
     """
     altair, chart = drawing(frame)
+    x, y, series = titles
     order = list(frame[series].unique())
-    scale = altair.Scale(type="symlog", constant=0.01) if wide else altair.Scale()
-    ticks = [0, 0.01, 0.1, 1, 10, 100, 1000, 10_000] if wide else altair.Undefined
-    spec = chart.mark_line(point=altair.OverlayMarkDef(size=70)).encode(
-        x=altair.X(f"{x}:Q", title=x_title),
-        y=altair.Y(f"{y}:Q", title=y_title, scale=scale, axis=altair.Axis(values=ticks, format="~g")),
-        color=altair.Color(
-            f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
+    legend = altair.Legend(orient="top", columns=1, labelLimit=400)
+
+    def scale(field: str) -> Any:
+        return altair.Scale(type="log" if field in logarithmic else "linear")
+
+    whole_axis = altair.Axis(tickMinStep=1) if (frame[x] % 1 == 0).all() else altair.Undefined
+    small = altair.Scale(type="symlog", constant=0.01)
+    ticks = altair.Axis(values=[0, 0.01, 0.1, 1, 10, 100, 1000, 10_000], format="~g")
+    spec = chart.mark_line(point=points, interpolate="linear" if points else "step").encode(
+        x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x), axis=whole_axis),
+        y=altair.Y(
+            f"{y}:Q",
+            title=titles[y],
+            scale=small if wide else scale(y),
+            axis=ticks if wide else altair.Undefined,
         ),
-        shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
-        tooltip=tips_of(frame),
+        color=altair.Color(
+            f"{series}:N",
+            title=None,
+            sort=None,
+            scale=altair.Scale(domain=order, range=list(colors[: len(order)])),
+            legend=legend,
+        ),
+        **{
+            name: channel(
+                f"{series}:N", title=None, sort=None, scale=altair.Scale(domain=order), legend=legend
+            )
+            for name, channel in (("strokeDash", altair.StrokeDash), ("shape", altair.Shape))
+        },
+        tooltip=[
+            altair.Tooltip(f"{series}:N", title=titles[series]),
+            *(altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g") for each in (x, y)),
+        ],
     )
-    return Chart(spec=spec.properties(height=300), alt=alt, table=headed(frame))
+    if at is not None:
+        rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(color=ERROR_BAR, strokeDash=[4, 4])
+        spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
+    table = frame.rename(columns=dict(titles))
+    return Chart(spec=spec.properties(height=300), alt=alt, table=table)
 
 
 def bars(

@@ -94,3 +94,7 @@ class Words(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._messages)
+
+    def say(self, key: str, /, **fields: Any) -> str:
+        """Fill in a message."""
+        return self[key].format(**fields)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from workbench.ui.charts import Chart, Pictures, dot, drawing, headed, tips_of
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 
+SCENARIOS = Words("ui.scenarios")
 COLORS = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
 _SHAPES = {
     "circle": "●",

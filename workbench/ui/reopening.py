@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.accounting.loss import PureDP, loss_from
-from dpcore.accounting.memory import MemoryLedger
+from dpcore.accounting.loss import loss_from
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
-from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
-from dpcore.schema import Categorical, PrivacyUnit, Schema
+from dpcore.schema import PrivacyUnit
 from workbench import samples, session
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
+from workbench.store.unbudgeted import auditor
 from workbench.ui import file_view
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
@@ -77,19 +76,11 @@ def auditable_draft() -> Curator:
     draft = session.session().draft
     assert draft is not None
     if draft.auditor is None:
-        ledger = session.ledger().under(draft.opener)
-        account = ledger.account(draft.dataset)
-        on_file = None if account is None else unit_on_file(account, ledger)
-        account = None if on_file is None else account
-        unit = on_file or replace(draft.schema.unit, found="")
-        name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
-        nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
-        schema = Schema(columns=(nothing,), unit=unit)
-        draft.auditor = Curator.open(
+        draft.auditor = auditor(
             draft.frame,
-            schema,
-            budget=PureDP(epsilon=1) if account is None else loss_from(account.promise),
-            ledger=MemoryLedger() if account is None else ledger,
+            draft.dataset,
+            session.ledger().under(draft.opener),
+            draft.schema.unit,
             name=draft.name,
             identity=None if draft.source is None else draft.source.name,
             compute=process.compute,

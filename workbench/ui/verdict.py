@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
 from workbench.ui.language import Words, _
-from workbench.ui.wording import join, percent
+from workbench.ui.wording import join, people_words, percent
 
 ANSWERS = Words("ui.answers")
+SAYS = Words("ui.verdict")
 
 
-def verdict(report: AuditReport, columns: list[str]) -> str:
-    """Return whether the table is anonymous and why, the worst first.
+def verdict(report: AuditReport, columns: list[str]) -> list[str]:
+    """Return whether the table is anonymous, and at most three reasons, the worst first.
 
     Args: columns: what others may know.
     """
@@ -21,13 +22,11 @@ def verdict(report: AuditReport, columns: list[str]) -> str:
     sentences = [f"{ANSWERS[given.answer]}."]
     if given.answer == "yes":
         sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
-    sentences += named(given.naming, given.texts)
+    if given.naming or given.texts:
+        sentences.append(" ".join(named(given.naming, given.texts)))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
-        unique = _(
-            "{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by "
-            "{columns}."
-        )
+        unique = SAYS["one more"]
     elif given.uniques:
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
@@ -36,21 +35,17 @@ def verdict(report: AuditReport, columns: list[str]) -> str:
         column=column,
         share=percent(given.uniques) if given.uniques else _("nobody"),
         columns=join([*given.columns]) if given.uniques else known,
-        k=risk.k,
+        k=people_words(risk.k),
     )
     if given.naming or given.texts:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
     else:
         sentences.append(unique[:1].upper() + unique[1:])
     if given.answer == "hardly" and risk.above:
-        sentences.append(
-            _("In a group of fewer than {size}: {share} of the people.").format(
-                share=percent(risk.above), size=round(1 / risk.threshold)
-            )
-        )
+        sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
     if given.reveals:
         sentences.append(_("Some groups give away what should stay unknown."))
-    return " ".join(sentences)
+    return sentences
 
 
 def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -67,25 +62,31 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     return sentences
 
 
+def ways_words() -> str:
+    """Say among which changes the one that helps most was looked for."""
+    return SAYS["ways"]
+
+
 def ways_out(report: AuditReport) -> list[str]:
-    """Return the smallest changes after a "no", with what they cost, one sentence each."""
+    """Return the changes that help most after no or hardly, with what they cost, one sentence each."""
     given = report.verdict
-    if given.answer == "no" and not given.ways:
-        return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]
-    return [_way(way, (*given.naming, *given.texts)) for way in given.ways]
+    lines = [_way(way, (*given.naming, *given.texts)) for way in given.ways]
+    if given.answer == "no" and all(way.answer == "no" for way in given.ways):
+        lines.append(
+            _("No change of one or two columns was found that is enough: make the table k-anonymous.")
+        )
+    return lines
 
 
 def _way(way: Way, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
-    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
-        answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques)
-    )
+    return SAYS.say("way", answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques))
 
 
 def _step(step: Coarsening) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
-    return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
-        column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
+    return SAYS.say(
+        "coarser", column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +27,11 @@ COUNTED_WORDS = Words("ui.counted_words")
 UNITS = Words("ui.units")
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
+_PRINTED = ContextVar("printed", default=False)
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
+_LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""Places without which Markdown makes no link of an address."""
+_JOINER = "\u2060"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -37,12 +43,12 @@ def printable(text: object, *, at_most: int = 80) -> str:
 
 def plain(text: object, *, at_most: int = 80) -> str:
     """Escape a person's own text, such as a column name, so that Markdown shows it to the letter."""
-    return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
+    return _MARKDOWN.sub(r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most)))
 
 
 def unmarked(text: str) -> str:
     """Return a sentence with `plain` parts for a page that is no Markdown."""
-    return _MARKED.sub(r"\1", text)
+    return _MARKED.sub(r"\1", text).replace(_JOINER, "")
 
 
 def number(value: float) -> str:
@@ -270,11 +276,28 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Write shares in whole percent, and no count of people from 1 to 10, in a file that is printed."""
+    before = _PRINTED.set(True)
+    try:
+        yield
+    finally:
+        _PRINTED.reset(before)
+
+
+def people_words(people: float) -> str:
+    """Write a count of people."""
+    return _("fewer than 11") if _PRINTED.get() and 1 <= people <= 10 else whole(people)
+
+
 def percent(share: float) -> str:
-    """Write a share with the digits that mean something."""
+    """Write a share with the digits that mean something; in whole percent in print."""
+    if _PRINTED.get() and not 0.99 < share < 1:
+        return _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{PERCENT}"
     if 0 < share < 0.001:
         return _("under 0.1 %")
-    if 0.995 <= share < 1:
+    if (0.99 if _PRINTED.get() else 0.995) <= share < 1:
         return _("over 99 %")
     if share == 0:
         return f"0{PERCENT}"

@@ -74,7 +74,8 @@ class Verdict:
         more: the column that harms most once it is known too, and the share of people who are unique then;
             None where that is few.
         reveals: whether some group gives a sensitive value away.
-        ways: out of a "no", cheapest first; empty where no two changes are enough or were found.
+        ways: to a better answer, cheapest first; where no change of one or two columns is enough or was
+            found, the one that leaves the fewest people unique, and the same answer. None after a yes.
     """
 
     answer: Answer
@@ -207,15 +208,18 @@ def verdict_of(
         uniques=shares[columns],
         more=(worst, more[worst]) if worst is not None and more[worst] > max(FEW, shares[known]) else None,
         reveals=knowledge.reveals(classes),
-        ways=tuple(_ways(knowledge, broken, crowd)) if answer == "no" else (),
+        ways=() if answer == "yes" else tuple(_ways(knowledge, answer, broken, crowd)),
     )
 
 
-def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: float) -> list[Way]:
-    """Return changes of one or two columns after which nothing is broken, the cheapest first.
+def _ways(
+    knowledge: Knowledge, answer: Answer, broken: Mapping[tuple[str, ...], float], crowd: float
+) -> list[Way]:
+    """Return changes of one or two columns after which the answer is better, the cheapest first.
 
-    Args: broken: set of columns -> share of people that may be unique by it.
+    Args: answer: as it is. broken: set of columns -> share of people that may be unique by it.
     """
+    limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
     def tree(name: str) -> tuple[Hierarchy, IntArray]:
@@ -226,11 +230,11 @@ def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: 
 
     def holds(levels: Mapping[str, int]) -> bool:
         coarser = coded(levels)
-        for columns, limit in broken.items():
+        for columns, limit in limits.items():
             knowledge.left -= len(columns) * (len(knowledge.frame) + 5_000)
             if knowledge.left < 0 or knowledge.uniques(knowledge.classes(columns, coarser)) > limit:
                 return False
-        return True
+        return bool(broken) or knowledge.milder(coarser, crowd) == "yes"
 
     def step(name: str, level: int) -> Coarsening:
         hierarchy, leaves = tree(name)
@@ -252,18 +256,25 @@ def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: 
                 left.remove(name)
         return levels
 
-    if not broken:
+    if answer == "no" and not broken:
         return [_way(knowledge, (), {}, crowd)]
-    columns, found = dict.fromkeys(name for each in broken for name in each), []
+    columns, found = dict.fromkeys(name for each in limits for name in each), []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.left < 0:
             break
-        if all(set(names) & set(each) for each in broken) and (levels := least(names)):
+        if all(set(names) & set(each) for each in limits) and (levels := least(names)):
             found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
     ways = list[Way]()
     for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
         if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
             ways.append(_way(knowledge, steps, coarser, crowd))
+    pairs, known = list(combinations(knowledge.known, 2)), knowledge.known
+    if pairs and not ways and len(pairs) * len(known) * (len(knowledge.frame) + 5_000) < knowledge.left:
+        without = [{name: tree(name)[0].height for name in two} for two in pairs]
+        shares = [knowledge.uniques(knowledge.classes(known, coded(each))) for each in without]
+        if min(shares) < knowledge.uniques(knowledge.classes(known, {})):
+            steps = tuple(step(*each) for each in without[int(np.argmin(shares))].items())
+            ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
 
 

@@ -55,21 +55,18 @@ def ask(curator: dp.Curator, columns: list[str], **asked: object) -> AuditReport
 def test_the_verdict_is_one_sentence_with_the_share() -> None:
     """An auditor would have to read figures to know the answer."""
     curator = opened(people())
-    assert "as soon as somebody knows age too; without it, 0.4\u202f% by city." in verdict(
-        ask(curator, ["city"]), ["city"]
-    )
-    assert verdict(ask(curator, ["sex"]), ["sex"]).startswith(
-        "Hardly. Nobody is unique by sex; the smallest group has 120 people."
-    )
+    answer, worst, *_others = verdict(ask(curator, ["city"]), ["city"])
+    assert answer == "Hardly."
+    assert worst.endswith("as soon as somebody knows age too; without it, 0.4\u202f% by city.")
+    sex = verdict(ask(curator, ["sex"]), ["sex"])
+    assert sex[:2] == ["Hardly.", "Nobody is unique by sex; the smallest group has 120 people."]
 
 
 def test_one_unique_person_among_many_is_not_nobody() -> None:
     """A single exposed person in a large table would be rounded away."""
     frame = pd.DataFrame({"city": ["A"] * 4_999 + ["B"], "disease": "flu"})
     said = verdict(ask(opened(frame), ["city"]), ["city"])
-    assert said.startswith(
-        "Hardly. Under 0.1\u202f% of the people are unique as soon as somebody knows city."
-    )
+    assert said[1] == "Under 0.1\u202f% of the people are unique as soon as somebody knows city."
 
 
 @pytest.mark.parametrize(
@@ -203,7 +200,7 @@ def test_reasons_are_printed_whole() -> None:
     found = ask(curator, ["age"])
     reason = found.identifiers[0].reason
     assert said(reason) in Reader(document.to_html(curator, found, ["age"], "a list")).words
-    assert "contact" in findings.identifier_words(found)
+    assert "contact" in findings.identifiers(found)["column"].tolist()
 
 
 def test_suppressed_rows_are_mentioned() -> None:

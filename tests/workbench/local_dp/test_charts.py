@@ -26,7 +26,7 @@ def by_epsilon(categories: int, people: int) -> pd.DataFrame:
 def made(answers: list[str]) -> dict[str, Chart]:
     """One chart of each kind."""
     column = pd.Series(answers * 40, name="x")
-    found = simulate.survey(column, protocol="subset selection", epsilon=2.0)
+    found = simulate.surveys([column], protocol="subset selection", epsilon=2.0)[0]
     return {
         "people": charts.errors(by_people(5, 100), over="people", title="people", at=100),
         "epsilon": charts.errors(by_epsilon(5, 9), over="epsilon", title="eps", at=1.0),

@@ -51,7 +51,7 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
         assert planted not in exported
     lines = json.loads(exported)["lines"]
     assert [line["state"] for line in lines] == ["opened", "outside", "outside", "reserved", "committed"]
-    assert lines[1]["content"]["declared"]["name"] == "people.csv"
+    assert lines[1]["content"]["declared"]["name"] == lines[0]["dataset"][:8]
     assert lines[3]["content"]["recipe"] == dp.Histogram("income").to_dict()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +11,11 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import source_dataset
+from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account, postgres_kind, sqlite_kind
-from workbench.store.datasets import find
+from workbench.records.lines import export
+from workbench.store.datasets import Declaration, find, keep, public_name
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.personal import PersonalLedger
@@ -93,7 +95,8 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
         lambda: bob.release(dataset, ada.lines()[-1].request_id),
         lambda: bob.verify(dataset),
         lambda: bob.note(dataset, "x", {}),
-        lambda: bob.show(dataset, "ann@example.org"),
+        lambda: bob.reserve(dataset, "x", Charge(units=1), {}),
+        lambda: bob.show(dataset, "ann@example.org", "N"),
         lambda: bob.hand(dataset, "bob@example.org"),
     ):
         with pytest.raises(LedgerError, match="not yours"):
@@ -117,8 +120,8 @@ def test_viewers_are_named_in_two_tabs_at_once(server: Server, monkeypatch: pyte
     dataset = _open(ada).account.dataset
     lines = ada.lines(dataset)
     monkeypatch.setattr(PersonalLedger, "lines", lambda *given: lines)
-    ada.show(dataset, "ann@example.org")
-    ada.show(dataset, "bob@example.org")
+    ada.show(dataset, "ann@example.org", "N")
+    ada.show(dataset, "bob@example.org", "N")
     assert sorted(ada.viewers(dataset)) == ["ann@example.org", "bob@example.org"]
 
 
@@ -130,8 +133,8 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
     ann = server.of(ANN)
     assert ann.datasets() == []
     with pytest.raises(ParameterError, match="no role"):
-        server.of(ADA).show(dataset, "eve@example.org")
-    server.of(ADA).show(dataset, " Ann@Example.org")
+        server.of(ADA).show(dataset, "eve@example.org", "N")
+    server.of(ADA).show(dataset, " Ann@Example.org", "The study")
     assert ann.datasets() == [dataset]
     assert ann.release(dataset, release.request_id) is not None
     assert ann.standing(dataset).balance.spent > 0
@@ -145,7 +148,10 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
     with pytest.raises(LedgerError, match="not yours"):
         ann.release(dataset, release.request_id)
     people = [line.content for line in curator.lines() if line.content.get("kind") == "people"]
-    assert [set(each) for each in people] == [{"kind", "by", "shown to"}, {"kind", "by", "hidden from"}]
+    assert [set(each) for each in people] == [
+        {"kind", "by", "shown to", "shown as"},
+        {"kind", "by", "hidden from"},
+    ]
 
 
 def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
@@ -246,3 +252,29 @@ def test_what_was_opened_before_people_signed_in_is_given_to_somebody(server: Se
     assert _open(handed).balance().spent == 250_000_000_000
     assert server.of(ALONE).datasets() == []
     assert server.owners.adopt(BOB.address) == 0
+
+
+def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) -> None:
+    """ "hiv-clinic-4817.csv" is a fact: here who they are, and how many."""
+    ada = server.of(ADA)
+    curator = _open(ada)
+    declaration = Declaration(name="hiv-clinic-4817.csv", schema=SCHEMA)
+    keep(declaration, curator.account.dataset, ada)
+    mine = find(curator.account.dataset, ada)
+    assert mine is not None
+    assert mine.name == "hiv-clinic-4817.csv"
+    assert public_name(mine.lines()) == mine.id[:8]
+    assert "4817" not in export(mine)
+    for name in ("", " "):
+        with pytest.raises(ParameterError, match="needs a name"):
+            ada.show(mine.id, ANN.address, name)
+    for name in ("A study", " Another study "):
+        ada.show(mine.id, ANN.address, name)
+    theirs = find(mine.id, server.of(ANN))
+    assert theirs is not None
+    assert theirs.name == public_name(theirs.lines()) == public_name(mine.lines()) == "Another study"
+    assert "4817" not in repr(theirs.lines()) + export(theirs)
+    keep(dataclasses.replace(declaration, sample="census"), mine.id, ada)
+    assert public_name(mine.lines()) == "hiv-clinic-4817.csv"  # as every sample is called
+    source = server.ledger.open(account(dataset=source_dataset("Visits")))
+    assert public_name(server.ledger.lines(source.dataset)) == "Visits"

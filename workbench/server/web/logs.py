@@ -58,10 +58,11 @@ def set_up(level: str) -> None:
     handler.setFormatter(_Careful())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     for name in [*logging.root.manager.loggerDict]:  # uvicorn and Streamlit bring handlers of their own
-        logging.getLogger(name).handlers.clear()
-        logging.getLogger(name).propagate = True
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel(logging.NOTSET)  # that of the root
     logging.getLogger("workbench").setLevel(level.upper())
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     warnings.showwarning = lambda _words, kind, *_: _log.warning("a library warns [%s]", kind.__name__)
     sys.excepthook = lambda _kind, error, _trace: _log.critical("the program ended", exc_info=error)
     threading.excepthook = lambda ended: _log.error("a thread ended", exc_info=ended.exc_value)

@@ -112,7 +112,8 @@ def run(
         memory: limit in bytes, beyond what the libraries take; 0 for no limit.
         seconds: limit of computing, of which a busy machine may take ten times as long; 0 for no limit.
     Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
-        second; the DpcoreError of the work; WorkEnded; what `on_progress` raises.
+        second until all noise that was paid for is drawn; the DpcoreError of the work; WorkEnded; what
+        `on_progress` raises.
     """
     channel, worker = _starter.start()
     is_over, kind, started = False, "stopped", time.monotonic()
@@ -125,7 +126,8 @@ def run(
                 polled = time.monotonic()
                 with contextlib.suppress(OSError):  # it may have ended
                     computed = time.clock_gettime(~worker << 3 | 2)  # the CPU clock of that process
-                check_cancelled()
+                if not any(each.is_spent for each in channel.measurers):  # what was paid for is finished
+                    check_cancelled()
             if not has_message:
                 continue
             message, content = channel.receive()

@@ -13,6 +13,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import DisclosureError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
+from workbench.server.workers.callbacks import check_cancelled
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -75,4 +76,5 @@ def answer(measurer: Measurer, name: str, given: tuple[Any, ...], named: dict[st
     """
     if name not in REMOTE:
         raise DisclosureError("a recipe may not call this", remedy="measure with noise")
+    measurer.on_draw = check_cancelled
     return getattr(measurer, name)(*given, **named)

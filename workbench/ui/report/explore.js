@@ -154,8 +154,13 @@
       });
     });
     const every = others(-1);
-    const { few, model } = judged(all, every);
-    const some = few ? words.few : words.some.replace("{rows}", written(all * content.scale));
+    let rows = all * content.scale;
+    if (every.size === 1) { // as the bars themselves say, which show what was measured
+      rows = [...every].flatMap(([number, bars]) => bars.map((bar) => columns[number].values[bar]))
+        .reduce((sum, value) => sum + value, 0);
+    }
+    const { few, model } = judged(rows / content.scale, every);
+    const some = few ? words.few : words.some.replace("{rows}", written(rows));
     at("explore-clear").disabled = !every.size;
     at("explore-status").textContent = !every.size ? words.all : model && !few ? `${some}, ${words.model}` : some;
     performance.measure("explore-filter", "explore-filter");

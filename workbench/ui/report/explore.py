@@ -18,6 +18,7 @@ from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.ui.charts import folded
 from workbench.ui.report.document import fragment
+from workbench.ui.report.sentences import counted
 from workbench.ui.wording import number, printable, whole
 
 EXPLORE, PAGE = "explore", "explore.html"
@@ -59,7 +60,7 @@ def section(release: Release) -> str:
         drawn=whole(drawn),
         share=number(total / drawn),
         total=whole(total),
-        people=release.schema.unit.max_rows == 1,
+        counted=counted(release),
     )
 
 

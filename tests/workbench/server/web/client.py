@@ -136,6 +136,7 @@ class Visitor:
         self.received: list[ForwardMsg] = []
         self.states: dict[str, WidgetState] = {}
         self.page = ""
+        self.query = ""
         self.pages: dict[str, str] = {}
         self.session = ""
 
@@ -155,6 +156,7 @@ class Visitor:
         message.rerun_script.fragment_id = fragment
         message.rerun_script.is_auto_rerun = bool(fragment)
         message.rerun_script.page_script_hash = self.page
+        message.rerun_script.query_string = self.query
         for state in self.states.values():
             message.rerun_script.widget_states.widgets.append(state)
         for widget in triggers:
@@ -174,6 +176,8 @@ class Visitor:
             if kind == "new_session":
                 self.session = message.new_session.initialize.session_id
                 self.page = message.new_session.page_script_hash
+            if kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
             if kind == "navigation":
                 self.pages = {
                     each.url_pathname: each.page_script_hash for each in message.navigation.app_pages

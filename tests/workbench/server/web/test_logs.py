@@ -51,7 +51,9 @@ from workbench.server.web import logs
 for name in ("uvicorn", "streamlit.late"):  # as both do, with handlers of their own
     logging.getLogger(name).addHandler(logging.StreamHandler())
     logging.getLogger(name).propagate = False
+logging.getLogger("uvicorn.access").setLevel("INFO")
 logs.set_up("info")
+logging.getLogger("uvicorn.access").info("GET /share/{SECRET}")  # the requests are in a log of our own
 
 def fail(*given):
     raise ValueError("{SECRET}")

@@ -124,7 +124,9 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
         with pytest.raises(DisclosureError):
             remote_measurer.answer(measurer, name, ([("age",)],), {})
     public = {each for each in vars(Measurer) if not each.startswith("_")}
-    assert public - {"assigned", "noise"} == REMOTE  # a rule of a worker would be run on rows here
+    assert (
+        public - {"assigned", "noise", "on_draw", "is_spent"} == REMOTE
+    )  # a rule of a worker would be run on rows here
     ours, theirs = socket.socketpair()
     with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
         server, worker = Channel(one), Channel(other)
@@ -183,6 +185,45 @@ def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
     assert len(curator.lines()) == 1
     with line.turn(places.append):  # nobody blocks it
         pass
+
+
+class Slow(Histogram):
+    """A histogram whose learning takes a while, in which it is stopped."""
+
+    def fit(self, measurer: Any, on_progress: Any) -> Any:
+        found = super().fit(measurer, on_progress)
+        if found[0][("age",)].values.any():
+            on_progress("learning", 0.5)
+            time.sleep(1)
+        return found
+
+
+def test_a_stop_after_the_noise_keeps_the_release() -> None:
+    """What was paid for would be thrown away, by a button that somebody pressed too late."""
+    curator, stages = opened(compute=process.compute), []
+    with cancelled_by(lambda: "learning" in stages):
+        release = curator.run(Slow("age"), COST, on_progress=lambda stage, share: stages.append(stage))
+    assert curator.lines()[-1].state == "committed"
+    assert curator.release(release.request_id).to_json() == release.to_json()
+
+
+def test_a_stop_ends_the_drawing_of_noise() -> None:
+    """The button would do nothing for as long as noise is drawn, which is most of a run over many cells."""
+    frame = pd.DataFrame({"n": [0, 1] * 50, "m": [0, 1] * 50})
+    columns = tuple(dp.Integer(name, low=0, high=499, bin_width=1) for name in frame)
+    schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
+    curator = Curator.open(frame, schema, budget=COST, ledger=MemoryLedger(), compute=process.compute)
+    looks = 0
+
+    def after_some() -> bool:
+        nonlocal looks
+        looks += len(curator.lines()) == 2  # it is charged
+        return looks > 5
+
+    with cancelled_by(after_some), pytest.raises(StoppedError):
+        curator.run(dp.Marginals(cliques=(("n", "m"),)), COST)
+    assert looks == 6  # of 62 blocks of cells
+    assert curator.lines()[-1].state == "failed"
 
 
 def test_the_line_is_kept_in_order() -> None:

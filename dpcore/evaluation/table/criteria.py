@@ -1,0 +1,71 @@
+"""A table against a published criterion: the columns that its clauses are about. Internal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.table.audit import AuditReport
+from dpcore.progress import OnProgress, silent
+from dpcore.risk.criteria import Cells, Criterion, Evidence
+from dpcore.risk.identifiers import find_identifiers
+from dpcore.schema.schema import Schema
+from dpcore.tables.classes import leaves_of
+from dpcore.tables.people import largest_each, person_of
+from dpcore.tables.rows import Microdata
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
+    """The evaluation that looks for what a criterion is about.
+
+    Attributes:
+        rule: name of the criterion. year: of today, for ages that years tell.
+    """
+
+    kind = "published criterion"
+
+    rule: str
+    year: int
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.rule,)
+
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[Evidence, ...]:
+        """Return the columns that the tests of each clause are about, where somebody has such a cell.
+
+        Raises: ParameterError for an unknown criterion; SchemaError for a table without rows.
+        """
+        frame, seen = original.frame, []
+        person = person_of(frame, schema.unit.id_column)
+        kinds = {each.column: each.kind for each in find_identifiers(frame)}
+        tests = {
+            clause.id: [Cells(**each) for each in clause.tests]
+            for clause in Criterion.load(self.rule).clauses
+        }
+        for column in frame.columns:
+            leaves = leaves_of(frame, column)
+            for clause, of_clause in tests.items():
+                own = [each for each in of_clause if each.fits(column, kinds.get(column, ""))]
+                cells = np.array(
+                    [any(each.offends(text, self.year) for each in own) for text in leaves.labels]
+                )
+                if people := int(largest_each(cells[leaves.codes], person).sum()):
+                    seen.append(Evidence(clause=clause, column=column, people=people))
+        return tuple(seen)
+
+
+def figures_of(report: AuditReport) -> dict[str, float]:
+    """Return the figures of an audit that criteria name."""
+    revealed = (each.homogeneous_people for each in report.secrets.values())
+    return {
+        "people": report.people,
+        **{name: getattr(report.risk, name) for name in ("k", "uniques", "highest", "average")},
+        "linkable": max(each.uniques for each in report.sets),
+        "revealed": max(revealed, default=0.0),
+    }

@@ -1,0 +1,52 @@
+"""Published criteria on the Audit page: what a table violates, and a place for what only people decide."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.evaluation.table.audit import AuditReport
+from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
+from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
+from workbench.ui import criteria, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import plain, printable
+
+
+def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Outcome, ...]] | None:
+    """Ask for a criterion, and show the result of each clause; None where none is chosen."""
+    with (
+        st.expander(_("Measure against published criteria"), icon=":material/gavel:", key="criteria"),
+        widgets.errors_shown(),
+    ):
+        titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
+        rule = st.selectbox(
+            _("Criterion"), titles, index=None, format_func=titles.__getitem__, key="audit-rule"
+        )
+        if rule is not None:
+            criterion = Criterion.load(rule)
+            evaluation = EvidenceOf(rule=rule, year=datetime.now(UTC).year)
+            seen = widgets.once_in_line(curator, ("criterion", evaluation), lambda: evaluation)
+            place = st.container()
+            outcomes = judge(criterion, seen, figures_of(report), _answers(criterion))
+            for line in criteria.about(criterion):
+                place.caption(plain(line, at_most=2_000))
+            place.dataframe(criteria.table(outcomes), hide_index=True, key=f"criterion-{rule}")
+            return criterion, outcomes
+    return None
+
+
+def _answers(criterion: Criterion) -> dict[str, Answer]:
+    """Ask who decides, and what; nothing is decided without a name."""
+    asked, answers = criteria.questions(criterion.clauses), {}
+    who = printable(st.text_input(_("Who decides"), key=f"who-{criterion.rule}")).strip() if asked else ""
+    for clause, question in asked.items():
+        words, key = [_("yes"), _("no")], f"answer-{criterion.rule}-{clause}"
+        answer = st.radio(
+            plain(question, at_most=600), words, index=None, horizontal=True, disabled=not who, key=key
+        )
+        if answer and who:
+            answers[clause] = Answer(yes=answer == words[0], by=who, on=datetime.now(UTC).date())
+    return answers

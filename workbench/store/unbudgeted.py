@@ -1,0 +1,44 @@
+"""Tables that are audited before they have any budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from dpcore.accounting.ledger import Ledger
+from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator
+from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.schema import Categorical, PrivacyUnit, Schema
+
+
+def auditor(frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any) -> Curator:
+    """Open a table to be audited.
+
+    Where it has an account on file, what is computed leaves a line there. Without one it leaves none.
+
+    Args:
+        frame: its rows.
+        dataset: its fingerprint.
+        ledger: that may have its account.
+        unit: who is protected, where none is on file.
+        options: for `Curator.open`.
+
+    Raises: LedgerError.
+    """
+    account = ledger.account(dataset)
+    on_file = None if account is None else unit_on_file(account, ledger)
+    account = None if on_file is None else account
+    unit = on_file or replace(unit, found="")
+    name = next((str(each) for each in frame.columns if each != unit.id_column), "")
+    nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
+    return Curator.open(
+        frame,
+        Schema(columns=(nothing,), unit=unit),
+        budget=PureDP(epsilon=1) if account is None else loss_from(account.promise),
+        ledger=MemoryLedger() if account is None else ledger,
+        **options,
+    )

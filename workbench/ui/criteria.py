@@ -1,0 +1,80 @@
+"""Results of published criteria in words, the same on the page, in the printed file and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpcore.risk.criteria import Clause, Criterion, Outcome
+from workbench.ui.language import Words, _, code
+from workbench.ui.report.document import fragment
+from workbench.ui.wording import people_words, percent, printing
+
+STATES = Words("ui.criteria")
+
+
+def about(criterion: Criterion) -> list[str]:
+    """Say what no result is, where a criterion is from, and what of it is covered."""
+    source = _("{title}: {source}, {version}; read on {day}.")
+    return [
+        _("This is not legal advice and not an expert determination."),
+        source.format(
+            title=_(criterion.title), source=criterion.source, version=criterion.version, day=criterion.read
+        ),
+        _(criterion.covers),
+    ]
+
+
+def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
+    """Return a line per clause. Args: internal: whether columns, counts and answers are told too."""
+    lines = [(each.clause.id, _(each.clause.title), STATES[each.state], found(each)) for each in outcomes]
+    headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
+    return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
+
+
+def found(outcome: Outcome) -> str:
+    """Say what columns, which figure or whose answer a result stands on."""
+    parts, of_column = [], _("{column}: {people} people")
+    with printing():
+        parts += [
+            of_column.format(column=each.column, people=people_words(each.people)) for each in outcome.columns
+        ]
+        if outcome.figure is not None:
+            write = people_words if outcome.clause.figure in ("people", "k") else percent
+            parts.append(write(outcome.figure))
+    if outcome.answer is not None:
+        answer = _("yes, says {who} on {day}") if outcome.answer.yes else _("no, says {who} on {day}")
+        parts.append(answer.format(who=outcome.answer.by, day=outcome.answer.on))
+    return "; ".join(parts)
+
+
+def questions(clauses: Sequence[Clause]) -> dict[str, str]:
+    """Return the questions that only people can answer, by clause."""
+    asked = _("{clause}: {question}")
+    return {
+        each.id: asked.format(clause=each.id, question=_(each.question)) for each in clauses if each.question
+    }
+
+
+def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
+    """Return the parts of a printed file: headings, tables and sentences."""
+    return [
+        (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
+        (_("Only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
+    ]
+
+
+def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -> str:
+    """Return the result as one page to print."""
+    return fragment(
+        "internal.html",
+        language=code(),
+        title=(_("Internal: {title}") if internal else "{title}").format(title=_(criterion.title)),
+        internal=_("Internal: this report reads the original. Do not publish it.") if internal else "",
+        verdict="",
+        parts=parts(criterion, outcomes, internal=internal),
+        terms="",
+        signatures=None,
+    )
