@@ -40,12 +40,8 @@ HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 Endpoint = Callable[[Request], Awaitable[Response]]
-_FILES = {
-    "draw.js": "text/javascript",
-    "answer.js": "text/javascript",
-    "answer.css": "text/css",
-    "card.png": "image/png",
-}
+_TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
+_FILES = {file.name: _TYPES[file.suffix[1:]] for file in STATIC.iterdir() if file.suffix[1:] in _TYPES}
 
 
 class Limiter:

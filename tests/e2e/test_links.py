@@ -125,7 +125,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         person = Person(browser, server).visit("ledger")
         person.page.get_by_text("Open a release").click()
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
-        person.page.locator("input[type=file]").set_input_files(file)
+        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(file)
         person.sees("The file is complete").rest()
         person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
         person.sees("About ")
@@ -136,6 +136,6 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         assert "Histogram of age" in report
         assert person.outside == []
         broken = {**file, "buffer": text.replace('"epsilon": "1"', '"epsilon": "1/9"').encode()}
-        person.page.locator("input[type=file]").set_input_files(broken)
+        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(broken)
         person.sees("altered after it was made")
         person.close()

@@ -636,7 +636,7 @@ def test_a_wrong_base_of_an_anonymized_table_is_caught(
 
 
 COMPARED = ("earlier", "now", "difference", "low", "high", "low with chance", "high with chance", "so")
-LOST = "Whoever is in both tables loses {loss} to both releases together.|loss"
+BOTH = "Whoever is in both tables loses {loss} to both releases together.|loss"
 CHANGED = "More than noise and chance explain: {cells}.|cells"
 SIGNS = {
     2: "more, beyond noise",
@@ -684,7 +684,7 @@ def compared_facts(now: Told, earlier: Told, odd: Odd, release: Release) -> dict
         sides_of = [join([labels[i] for i in np.flatnonzero(verdicts == sign)]) for sign in (2, -2)]
         parts = [f"{word} {cells}" for word, cells in zip(("more", "fewer"), sides_of, strict=True) if cells]
         true[heading + CHANGED] = "; ".join(parts)
-    true[LOST] = true["{name} {loss}|loss"] = lambda shown: "5" in shown
+    true[BOTH] = true["{name} {loss}|loss"] = lambda shown: "5" in shown
     return {key: lambda _, value=value: value for key, value in true.items()}
 
 

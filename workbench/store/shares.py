@@ -123,12 +123,10 @@ class SharedPage:
         fields: dict[str, Any] = {"release": self.text, "earlier": None, "pictures": None}
         if self.text.startswith(_SHOWN):
             fields = json.loads(self.text)["shown"]
-        earlier, pictures = fields["earlier"], fields["pictures"]
-        return (
-            Release.from_json(fields["release"]),
-            None if earlier is None else Release.from_json(earlier),
-            None if pictures is None else tuple(map(tuple, pictures)),
-        )
+        earlier, pictures = (fields[name] for name in ("earlier", "pictures"))
+        before = None if earlier is None else Release.from_json(earlier)
+        shown = None if pictures is None else tuple(map(tuple, pictures))
+        return Release.from_json(fields["release"]), before, shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
         """Return an anonymized table, its guarantee, and what it does not promise, or None for a release."""
