@@ -1,6 +1,6 @@
 # make app    the workbench on http://127.0.0.1:8501
 # make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
-# make proofs the rest: browsers, Spark, laws and lattices in full
+# make proofs the rest: browsers, Spark, laws, lattices and properties in full
 # make lint   format, lint and types
 # make check  lint, test, proofs
 # make bench  every benchmark

@@ -26,6 +26,7 @@ from benchmarks.ledger import schema_on
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import DpcoreError
+from workbench.store import leases
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
@@ -78,7 +79,8 @@ def tried(name: str, settings: Settings, told: Path, kills: int) -> dict[str, An
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
     ledger = SqlLedger(Store(settings))
-    ended = ledger.end_dead()  # as every start does
+    time.sleep(leases.SECONDS + 1)
+    ended = ledger.end_dead()  # as every server does
     ledger.verify(DATASET)
     acknowledged = told.read_text().split()
     states = Counter((line.request_id, line.state) for line in ledger.lines(DATASET))

@@ -49,7 +49,7 @@ def tables() -> dict[str, pd.DataFrame]:
     named: dict[str, pd.DataFrame] = {}
     for name in ("wine", "breast_cancer", "iris", "diabetes"):
         named[name] = getattr(datasets, f"load_{name}")(as_frame=True).frame
-    census, hospital = (sample.build() for sample in samples.SAMPLES)
+    census, hospital = samples.census(), samples.hospital()
     named |= {"hospital": hospital, "hospital, 1,000": hospital.head(1_000)}
     named |= {"census, 3,000": census.sample(3_000, random_state=5), "census, 6 columns": census.iloc[:, :6]}
     rng = np.random.default_rng(8)

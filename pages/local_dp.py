@@ -6,17 +6,12 @@ import dpcore.local as dl
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.local_dp import design, form, view
+from workbench.local_dp.words import NOTES
 from workbench.ui import widgets
 from workbench.ui.language import _
 
 st.title(_("Ask without learning anybody's answer"))
-st.caption(
-    _(
-        "Every person changes their own answer at random before it leaves them. The loss is per person and "
-        "question, and is in no budget of a data set: whoever is asked several questions, or the same one "
-        "again next month, adds the epsilons up."
-    )
-)
+st.caption(NOTES["page"])
 
 
 def design_survey() -> None:

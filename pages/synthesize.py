@@ -50,4 +50,4 @@ elif tab.curator is not None:
     plan(tab.curator)
 else:
     data_sets_view.bring_rows(data_set)
-view.earlier(data_set)
+data_sets_view.earlier_releases(data_set)

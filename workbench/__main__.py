@@ -49,6 +49,7 @@ from workbench.store import likeness, roles, start
 from workbench.store.datasets import find
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
+from workbench.store.policy import read_policy
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.shares import LinkDraft, in_days
@@ -229,7 +230,9 @@ def _without_budget(asked: argparse.Namespace) -> Curator:
 
 def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
-    curator, plan = _opened(asked), Plan.from_json(asked.plan.read_text())
+    plan = Plan.from_json(asked.plan.read_text())
+    read_policy().check_plan(plan)
+    curator = _opened(asked)
     return json.dumps({"rows": curator.anonymize_to(asked.to, plan)})
 
 

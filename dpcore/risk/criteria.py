@@ -36,6 +36,7 @@ class Cells:
         value, allowed: texts of cells that offend, and that do not; whole cells, in any case.
         older: a year in the cell is that of an age above this.
         prefixes: ranges of three digits; any other text offends, but for 000.
+        of_numbers: whether a test of texts alone is of columns of numbers too.
     """
 
     name: str = ""
@@ -45,9 +46,12 @@ class Cells:
     allowed: str = "(?!)"
     older: int | None = None
     prefixes: str = ""
+    of_numbers: bool = False
 
-    def fits(self, column: str, kind: str) -> bool:
+    def fits(self, column: str, kind: str, has_numbers: bool) -> bool:
         """Return whether the test is of this column. Args: kind: of identifier; empty for none."""
+        if has_numbers and not (self.name or self.kind or self.of_numbers):
+            return False
         has, has_not = (re.search(rf"\b({each})\b", name_words(column)) for each in (self.name, self.unless))
         return (not self.kind or kind in self.kind) and (not self.name or has is not None) and has_not is None
 
@@ -57,10 +61,10 @@ class Cells:
         if self.prefixes:
             digits = text.rstrip("*xX")
             return not digits.isdecimal() or len(digits) > 3 or digits.zfill(3) not in _large(self.prefixes)
-        if text in (MISSING, SUPPRESSED) or re.fullmatch(self.allowed, text, re.I):
+        if text in (MISSING, SUPPRESSED) or not re.fullmatch(self.value, text, re.I | re.S):
             return False
         is_older = self.older is None or any(year - int(born) > self.older for born in _YEAR.findall(text))
-        return is_older and re.fullmatch(self.value, text, re.I | re.S) is not None
+        return is_older and not re.fullmatch(self.allowed, text, re.I)
 
 
 @functools.cache

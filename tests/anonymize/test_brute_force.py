@@ -65,7 +65,7 @@ def table(seed: int) -> Case:
     return Case(pd.DataFrame(columns), trees, subset, people)
 
 
-@pytest.mark.parametrize("part", but_first(2, range(PARTS)))
+@pytest.mark.parametrize("part", but_first(1, range(PARTS)))
 def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
     """Else some combination of model, metric, limit and weights gives a node that is not the best."""
     for seed in range(part, TABLES, PARTS):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import selectors
 import socket
 import threading
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -160,6 +162,16 @@ def test_a_class_behind_one_address_answers(behind: tuple[Server, str]) -> None:
     survey = surveys.of(key)
     assert survey is not None
     assert survey.answered == 200
+
+
+@pytest.mark.proof
+def test_a_class_behind_one_address_opens_the_pages(behind: tuple[Server, str]) -> None:
+    """Pages would stay empty in a classroom, where each browser takes six files at once."""
+    _, host = behind
+    page = urllib.request.urlopen(f"http://{host}/").read().decode()
+    script = "/" + re.findall(r'src="\./(static/js/index[^"]*)"', page)[0]
+    with ThreadPoolExecutor(600) as browsers:
+        assert Counter(browsers.map(lambda _: status(host, script, CLASS), range(1_200))) == {200: 1_200}
 
 
 def test_a_forwarded_address_counts_from_the_proxy_alone(server: Server, tmp_path: Path) -> None:

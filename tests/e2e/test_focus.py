@@ -75,3 +75,21 @@ def test_who_has_gone_on_is_left_alone(page):
     page.evaluate("document.activeElement.blur()")
     page.evaluate(AUDIT)
     assert page.evaluate("document.activeElement.tagName") == "BODY"
+
+
+def test_another_heading_begins_at_the_top(page):
+    """On a telephone, "Open the data set" led to the middle of what one can do now, its heading cut off."""
+    state(page, "running")
+    state(page, "notRunning")
+    main = "document.querySelector('[data-testid=stMain]')"
+    page.evaluate(f"{main}.style.cssText = 'height: 99px; overflow: auto'")
+    page.evaluate(f"{main}.insertAdjacentHTML('beforeend', '<p style=height:2000px>')")
+    page.get_by_text("Open").click()
+    page.evaluate(f"{main}.scrollTo(0, 500)")
+    state(page, "running")
+    state(page, "notRunning")
+    assert page.evaluate(f"{main}.scrollTop") == 500, "a page that is drawn anew stays where it is"
+    state(page, "running")
+    page.evaluate(AUDIT)
+    state(page, "notRunning")
+    page.wait_for_function(f"{main}.scrollTop === 0")

@@ -14,10 +14,10 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     person = visitor().upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/file).csv")
     person.page.get_by_text("Show the first rows").click()
     person.choose_rows().page.get_by_text("Check against the table").click()
-    person.rest()
+    leads_nowhere(person.rest())
     person.know_all().press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Anonymize", "Synthesize"):
-        person.go(page)
+        leads_nowhere(person.go(page))
     person.release().page.get_by_text("The same as a table").first.click()
     person.press("Release something else").press("A few columns together")
     person.choose_columns(*HOSTILE[:2])
@@ -27,7 +27,12 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
         person.page.get_by_text(tab, exact=True).click()
         person.rest()
     person.page.get_by_test_id("stVegaLiteChart").locator("visible=true").first.hover()
-    person.go("Ledger").sees("Charges")
+    leads_nowhere(person.go("Ledger").sees("Charges"))
+
+
+def leads_nowhere(person) -> None:
+    """A name that is an address would lead whoever clicks on it to another site."""
+    assert person.page.locator('a[href*="127.0.0.1:9"]').count() == 0
 
 
 def test_private_values_are_not_sent_to_the_pages_that_show_releases(visitor):

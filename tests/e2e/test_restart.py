@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from tests.e2e.browser import Person, free_port, serving
+from tests.e2e.test_flows import choose_something_slow, count, open_for_release, until
 
 
 def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(browser, table, tmp_path: Path):
@@ -35,3 +40,30 @@ def a_bookmark_of_one_page(person: Person) -> None:
     person.visit("ledger").sees("Here is every charge")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
     person.press("Open a sample: Census").press("Open the data set").sees("spent 0 · held 0")
+
+
+def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(browser, table, tmp_path: Path):
+    """The charge would come twice, or be held for ever without a word."""
+    port, kept = free_port(), tmp_path / "var"
+    with suppress(ProcessLookupError), serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
+        server.folder = kept
+        person = open_for_release(Person(browser, server).visit(), table)
+        choose_something_slow(person)
+        person.button("Release for").click()
+        person.button("Pay and release").click()
+        until(lambda: count(server, "reserved") == 1)
+        os.kill(server.process, signal.SIGKILL)
+    with serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
+        server.folder = kept
+        person.sees("This tab lost its server", seconds=60).press("Understood").go("Ledger")
+        person.sees("spent 0 · held 0.5 · left 2.5").sees("Being made: Marginals")
+        with sqlite3.connect(kept / "workbench.sqlite") as database:
+            database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
+        until(lambda: count(server, "failed") == 1)
+        person.sees("spent 0.5 · held 0 · left 2.5")  # by itself
+        assert [state for _, state, _ in server.lines() if state in ("reserved", "committed", "failed")] == [
+            "reserved",
+            "failed",
+        ]
+        assert server.releases() == 0
+        person.close()

@@ -169,6 +169,7 @@ def test_a_secret_that_becomes_known(app: Tab) -> None:
     assert app.errors == ""
 
 
+@pytest.mark.proof
 def test_models_on_a_secret(app: Tab) -> None:
     """l-diversity and t-closeness would be offered and not kept."""
     page(app)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
+from workbench import session
 from workbench.anonymize.state import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
@@ -209,3 +210,57 @@ def test_the_risk_of_each_row(app: Tab) -> None:
     assert "among 150 households" in app.text
     app.set("selectbox", "Sampling weights", "diagnosis")
     assert "sampling weight is a number above 0" in app.errors
+
+
+def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
+    """The next page would ask again what was just worked out, or make another change."""
+    app.open(people(contact=[f"p{i}@example.org" for i in range(300)])).go("audit")
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"])
+    assert "The change that helps most" in app.text
+    assert "one column or two" in app.text
+    app.press("Make it safer")
+    assert app.errors == ""
+    current = app.session.own(AnonymizeState)
+    assert current.roles["contact"] == "identifier"
+    plan = current.loaded
+    assert plan is not None
+    assert plan.node is not None
+    assert sum(level > 0 for level in plan.node.values()) in (1, 2)
+    app.press("Make the anonymized table")
+    assert app.errors == ""
+    frame = app.session.anonymized.table.frame
+    assert "contact" not in frame
+    for name, level in plan.node.items():
+        assert frame[name].nunique() <= len(set(plan.hierarchies[name].levels[level]))
+
+
+def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:
+    """Columns that the open table lacks would become part of its plan."""
+    app.open(people()).go("audit")
+    app.session.slots[session.TakeColumns] = session.TakeColumns(known=("height",), secret=())
+    app.go("anonymize")
+    assert app.errors == ""
+    assert "height" not in app.session.own(AnonymizeState).roles
+
+
+def test_a_published_criterion_is_measured(app: Tab) -> None:
+    """Clauses would have to be read elsewhere, and what people decided would be written down nowhere."""
+    app.open(people(birth_year=[1931] + [1950 + i % 40 for i in range(299)])).go("audit")
+    app.set("selectbox", "Criterion", "hipaa-safe-harbor")
+    assert app.errors == ""
+    assert "This is not legal advice and not an expert determination" in app.text
+
+    def results() -> pd.DataFrame:
+        return next(each.value for each in app.at.dataframe if "result" in each.value).set_index("clause")
+
+    assert results()["result"]["(i)(C)"] == "violation found"
+    assert results()["what was found"]["(i)(C)"] == "birth_year: fewer than 11 people"
+    assert results()["what was found"]["(i)(B)"] == "zip: 300 people"
+    assert results()["result"]["(i)(N)"] == "no violation found among what a table can show"
+    assert results()["result"]["(ii)"] == "only you can decide"
+    app.set("text_input", "Who decides", "Ada Byron")
+    app.at.radio(key="answer-hipaa-safe-harbor-(ii)").set_value("yes").run()
+    assert results()["result"]["(ii)"] == "decided by a person"
+    assert results()["what was found"]["(ii)"].startswith("yes, says Ada Byron on 20")
+    app.set("selectbox", "Criterion", "maximum-risk")
+    assert results()["result"].tolist() == ["violation found"] * 5

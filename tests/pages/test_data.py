@@ -51,6 +51,7 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Check this sample: Hospital visits",
         "Open this sample: Census",
         "Open this sample: Hospital visits",
+        "Open this sample: Customers",
         "Ask a question",
         "Try it on invented people",
     ]
@@ -420,3 +421,37 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
     app.set("text_input", "delta", "1e-4")
     assert "Delta is too large for about 200 people: take at most 5e-05" in app.text
+
+
+def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(new_tab, own_ledger: Path, monkeypatch):
+    """What is proposed would be refused at its opening; or what is refused would be opened."""
+    (own_ledger / "policy.toml").write_text("epsilon = 0.5\nk = 20\n[purposes]\nreport = 0.25\n")
+    monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
+    read_settings.cache_clear()
+    app = new_tab().upload(CSV)
+    assert "epsilon 0.25 now, of at most epsilon 0.5, ever" in app.text
+    app.set("number_input", "exactly", 0.6)
+    assert "at most epsilon 0.5" in app.errors.replace("\\", "")
+    assert app.button("See what would come out").disabled
+    app.set("number_input", "exactly", 0.5).press("See what would come out")
+    assert app.go("synthesize").button("Release for epsilon 0.25")
+    app.go("anonymize").press("Make the anonymized table")
+    assert "groups of at least 20" in app.errors
+    assert app.session.anonymized is None
+
+
+def test_the_purpose_decides_what_is_proposed(app):
+    """One would have to know what a marginal is to get the numbers for a report."""
+    app.upload(CSV)
+    assert "noisy counts of each column" in app.text
+    assert "at most 73.1" in app.text
+    app.set("button_group", "What is it for?", "open")
+    assert "invented rows" in app.text
+    app.press("See what would come out")
+    assert app.at.title[0].value == "Release something"
+    assert app.session.data_set is not None
+    app.go("synthesize")
+    assert "✓ Synthetic rows" in app.text
+    assert app.button("Release for epsilon 1")
+    app.press("A few columns together").set("radio", "Which tables", "pairs")
+    assert "Choose at least one column" in app.text, "what nobody proposed would be chosen"

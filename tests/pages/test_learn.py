@@ -24,10 +24,10 @@ def learn(app: Tab) -> Tab:
     return app.go("learn")
 
 
-def test_nine_lessons_stand_in_order(learn: Tab) -> None:
+def test_ten_lessons_stand_in_order(learn: Tab) -> None:
     """A lesson would be missing, or a newcomer would meet composition before noise."""
     heads = [each.value for each in learn.at.header]
-    assert [head.split(" · ")[0] for head in heads] == [str(number) for number in range(1, 10)]
+    assert [head.split(" · ")[0] for head in heads] == [str(number) for number in range(1, 11)]
     assert learn.errors == ""
 
 
@@ -39,8 +39,8 @@ def test_every_question_is_answered_at_once(learn: Tab) -> None:
         radio.set_value((lesson["right"] + 1) % 3).run()
         assert "Not quite. " + lesson["why"] in [each.value for each in learn.at.warning]
         learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
-        assert f"{number} of 9 questions answered, {number} rightly." in learn.text
-    assert "9 of 9" in learn.go("ledger").go("learn").text
+        assert f"{number} of 10 questions answered, {number} rightly." in learn.text
+    assert "10 of 10" in learn.go("ledger").go("learn").text
     assert learn.errors == ""
 
 
@@ -284,6 +284,27 @@ def test_the_list_against_a_private_release(epsilon: float) -> None:
     patients = samples.hospital().drop_duplicates("patient_id")["diagnosis"]
     assert guess == patients.eq(patients.mode()[0]).mean()
     assert lessons.holes(epsilon).fields["sure"] == percent(1 / (1 + math.exp(-epsilon)))
+
+
+@pytest.mark.parametrize("epsilon", [5.0, 20.0])
+def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
+    """SEEDS G5, G6, P11, P12: a law would be of the table, drawn rows of another law, or features be joined
+    that have nothing to do with each other."""
+    shares, joined, moments = figures.by_class(epsilon)
+    assert sorted(joined["joined"].tolist()[2]) == sorted("a + b + c + d")
+    assert set(joined["joined"][:2]) == {"a + b", "c + d"}
+    assert joined["distance"].is_monotonic_increasing
+    assert (joined["distance"] < lessons.FARTHEST).tolist() == [True, True, False]
+    for _sign, rows in moments.groupby("class"):
+        table, noisy, drawn = (rows.iloc[place, 2:].astype(float).to_numpy() for place in range(3))
+        assert table != pytest.approx(noisy, abs=1e-9), "exact sums"
+        assert noisy == pytest.approx(table, abs=1 / epsilon)
+        assert drawn == pytest.approx(noisy, abs=0.05), "values beyond the bounds are clipped"
+    assert shares.groupby("of")["share"].sum().between(0.95, 1.001).all()
+    for _turn in range(5):  # hardly any budget: any tree may come out
+        _shares, tree, _moments = figures.by_class.__wrapped__(0.02)
+        assert sorted(tree["joined"].iloc[-1]) == sorted("a + b + c + d")
+    assert shares["of"].unique().tolist() == ["the table", "the noisy law", "drawn rows"]
 
 
 def test_local_errs_more_than_central() -> None:

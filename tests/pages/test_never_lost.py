@@ -38,7 +38,7 @@ def test_d6_only_what_needs_rows_asks_for_the_file_and_recognizes_it(new_tab):
     """People would not know which file is meant, and would describe it all over again."""
     first = new_tab().open()
     later = new_tab().press("Continue with people").go("audit")
-    assert "these 3 columns: age, sex, city" in later.text
+    assert "these 3 columns: age, sex and city" in later.text
     assert "It was called **people" in later.text
     later.at.file_uploader[0].upload("other.csv", b"age,sex\n30,F\n40,M", "text/csv").run()
     assert "the columns differ, such as city" in later.errors

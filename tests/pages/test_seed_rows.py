@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+import dpcore as dp
 from dpcore.accounting.loss import UNIT
+from dpcore.synthesis import count_rows
 from tests.pages.tab import Tab
+from workbench import samples
 
 
 def metric(tab: Tab, label: str) -> str:
@@ -83,3 +88,23 @@ def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
     assert app.errors == ""
     assert ", 0 are found with certainty" in app.text
     assert "each of these at least" in app.text
+
+
+def test_g10_one_company_pays_once_and_another_asks(app: Tab) -> None:
+    """SEEDS G10: the walk of the Learn page would end at a missing sample, or a question be charged."""
+    app.go("learn")
+    assert app.errors == ""
+    assert "Company A pays once" in app.text
+    app.go("upload").press("Open this sample: Customers").open_draft().go("synthesize")
+    columns = ["age", "occupation", "marital_status"]
+    app.press("A few columns together").set("multiselect", "Columns that should be counted", columns)
+    app.release()
+    assert app.errors == ""
+    assert app.session.shown is not None
+    release = dp.read_release(app.curator.release(app.session.shown).to_json().encode())
+    spent, lines = app.curator.balance().spent, len(app.curator.lines())
+    pair = count_rows(release, {"age": (30, 40), "marital_status": ["single"]})
+    people = samples.customers()
+    true = (people["age"].between(30, 39) & (people["marital_status"] == "single")).sum()
+    assert pair.value == pytest.approx(true, abs=300)
+    assert (app.curator.balance().spent, len(app.curator.lines())) == (spent, lines)

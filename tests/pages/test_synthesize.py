@@ -79,6 +79,15 @@ def test_release(opened, kind, columns, choice, shown):
     assert any("with low and high" in each for each in downloads)
 
 
+def test_a_last_look_says_the_error_and_can_be_left(opened):
+    """One would pay for an error that is out of sight by then, or find no way back but a small cross."""
+    opened.go("synthesize").press("Release for")
+    assert "a cell is off by at most 6 rows" in opened.text
+    opened.press("Cancel")
+    assert not [each for each in opened.at.button if each.label == "Pay and release"]
+    assert spent(opened) == 0
+
+
 def test_drawing_rows_is_free(opened):
     """Post-processing would be charged, or would not work."""
     opened.go("synthesize").release()

@@ -140,7 +140,7 @@ def clopper_pearson(successes: int, trials: int, error: float) -> tuple[float, f
 def broken_noise(draw: Callable[[np.ndarray, float], np.ndarray]) -> Iterator[None]:
     """The curator with planted noise instead of discrete Laplace: for twins that must be rejected."""
 
-    def planted(counts: np.ndarray, *, noise_scale: float) -> np.ndarray:
+    def planted(counts: np.ndarray, *, noise_scale: float, **given: object) -> np.ndarray:
         return draw(np.asarray(counts), noise_scale)
 
     with pytest.MonkeyPatch.context() as patch:

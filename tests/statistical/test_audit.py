@@ -73,7 +73,7 @@ def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit must catch a mechanism whose noise is half of what it should be."""
     right = measurer.discrete_laplace
 
-    def halved(counts: np.ndarray, *, noise_scale: float) -> np.ndarray:
+    def halved(counts: np.ndarray, *, noise_scale: float, **given: object) -> np.ndarray:
         return right(counts, noise_scale=noise_scale / 2)
 
     monkeypatch.setattr(measurer, "discrete_laplace", halved)

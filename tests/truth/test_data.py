@@ -137,7 +137,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
         "{name} {loss} with delta {delta:g}|delta": lambda of: lambda shown: float(shown) == 1e-9,
         "{rows} rows|rows": lambda of: of.odd.cap,
-        "and {more} more|more": lambda of: len(names) - 8,
+        "{more} more|more": lambda of: len(names) - 8,
         "{first} and {last}|first": lambda of: lambda shown: set(shown.split(", ")) <= {*of.odd.frame},
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
         "Except with a chance of delta, one in {times}, no person loses more than epsilon says.|times": (

@@ -1,4 +1,4 @@
-"""The Learn page: each figure of its nine lessons again, from closed forms or from the invented rows.
+"""The Learn page: each figure of its ten lessons again, from closed forms or from the invented rows.
 
 Nothing here is the page's own code: laws are written down, sums are solved again, releases are taken as they
 were made, and rows are joined and counted by pandas. What is exact must agree to nine digits.
@@ -48,6 +48,7 @@ PRICE, HOLES, TRUST = (
     "8 · k-anonymity and its holes > ",
     "9 · Trust nobody > ",
 )
+CLASSES = "10 · Class by class > "
 TIMES = [1, 2, 5, *range(10, 101, 10)]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 GROWING = ["age", "marital", "occupation", "education"]
@@ -164,7 +165,7 @@ class Truth:
         self.share, self.release, self.caught = drawn(count)
         self.count, self.epsilon, self.groups = count, epsilon, groups
         self.census = samples.census()
-        first, *others, self.drawn, self.visits = made
+        first, *others, self.drawn, self.visits, self.classes = made
         self.histogram = first.marginals[("age",)].values
         self.others = [next(iter(each.marginals.values())) for each in others]
 
@@ -234,6 +235,43 @@ class Truth:
             rates.append(100 * sum(claim in truth for claim in claims) / len(claims))
         return counts, rates, float(ill["diagnosis"].value_counts().max() / len(ill))
 
+    def by_class(self) -> dict[str, Any]:
+        """Shares of places, joins and moments, of the invented rows, the release and rows drawn from it."""
+        make = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
+        label, pairs = make.choice([-1, 1], 5_000), make.normal(0, 0.2, (5_000, 2))
+        shift = np.column_stack([0.3 * label, 0.3 * label, 0 * label, 0 * label])
+        own = np.clip(make.normal(shift + pairs[:, [0, 0, 1, 1]], 0.08), -1, 1)
+        drawn = self.classes.sample(5_000, seed=0)
+        new, signs = drawn[[*"abcd"]].to_numpy(), drawn["label"].astype(int).to_numpy()
+        model: Any = self.classes.model
+        edges, lines = np.linspace(-1, 1, 41), []
+        shares: list[float] = []
+        for code, sign in enumerate((-1, 1)):
+            mine, theirs = own[label == sign], new[signs == sign]
+            center, law = model.moments.centers[code], model.moments.covariances[code]
+            for mean, matrix in (
+                (mine.mean(axis=0), np.cov(mine.T)),
+                (center, law),
+                (theirs.mean(axis=0), np.cov(theirs.T)),
+            ):
+                a, b = math.sqrt(matrix[0][0]), math.sqrt(matrix[1][1])
+                lines.append((mean[0], mean[1], a, b, matrix[0][1] / (a * b)))
+            if sign == 1:
+                normal = [0.5 * math.erfc(-(x - center[0]) / math.sqrt(2 * law[0][0])) for x in edges]
+                counts = [np.histogram(each[:, 0], edges)[0] / len(each) for each in (mine, theirs)]
+                shares = [*counts[0], *np.diff(normal), *counts[1]]
+        apart = 1 - np.corrcoef(new.T)
+        last = float(np.mean([apart[i, j] for i in (0, 1) for j in (2, 3)]))
+        pairs_of = sorted([(apart[0, 1], "a + b"), (apart[2, 3], "c + d")])
+        return {
+            "place": [*edges[:-1]] * 3,
+            "shares": shares,
+            "of": [name for name in ("the table", "the noisy law", "drawn rows") for _ in range(40)],
+            "joined": [*(name for _far, name in pairs_of), " + ".join(name for _far, name in pairs_of)],
+            "distance": [*(far for far, _name in pairs_of), last],
+            "moments": list(zip(*lines, strict=True)),
+        }
+
     def linked(self) -> tuple[int, int]:
         """People of the voter list, and those whom it finds with certainty."""
         visits, voters, shared = (
@@ -267,7 +305,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     widths = [*t.by_width()]
     people, found = t.linked()
     cells = [120, 600, 6_000, 48_000]
-    two, price, voters, coin, groups = (
+    two, price, voters, coin, groups, tree = (
         next(each.id.rpartition("|")[0] for each in seen if each.id.startswith(words))
         for words in (
             "The sum is no exaggeration",
@@ -275,11 +313,13 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
             "A voter list of",
             "Of {people:,}",
             "Where nobody is",
+            "Features are joined",
         )
     )
     wholes, halves = [*range(-4, 5)], [at / 2 for at in range(-8, 9)]
     once, better = ([laplace(at, epsilon) for at in wholes] for epsilon in (1.0, 2.0))
     average = [2 * sum_of_two(round(2 * at)) for at in halves]
+    classes = t.by_class()
     drawn_laws = [name for name, at in zip(LAWS, (9, 9, 9, 17), strict=True) for _ in range(at)]
     lengths, errors = t.lengths()
     list_names = ["the visits as they are", "drawn from a private release of them"]
@@ -360,6 +400,21 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{HOLES}zip": ["33617", "33620", "33620", "33617", "33620"],  # of the book
         f"{HOLES}age": [24, 35, 35, 24, 35],
         "k = {k}|k": 2,
+        f"{CLASSES}a, in class 1": rounded(classes["place"]),
+        f"{CLASSES}share of the class": rounded(classes["shares"]),
+        f"{CLASSES}of": lambda shown: list(shown) in (classes["of"], classes["of"][::40] * 2),
+        f"{CLASSES}joined": classes["joined"],
+        f"{CLASSES}features that are joined": classes["joined"],
+        f"{CLASSES}distance": rounded(classes["distance"]),
+        f"{CLASSES}1 - correlation, in drawn rows": rounded(classes["distance"]),
+        f"{CLASSES}class": [-1, -1, -1, 1, 1, 1],
+        **{
+            f"{CLASSES}{name}": rounded(column)
+            for name, column in zip(
+                ("mean a", "mean b", "spread a", "spread b", "correlation"), classes["moments"], strict=True
+            )
+        },
+        tree + "|cut": 0.5,
         f"{TRUST}people who answer": [number for number in PEOPLE for _ in range(2)],
         f"{TRUST}trust": ["trust nobody", "trust a curator"] * len(PEOPLE),
         f"{TRUST}standard error of a share": rounded(
@@ -376,6 +431,7 @@ SLOW = {
     "by_columns": (lessons.by_columns, 1.0),
     "ways_of_rows": (lessons.ways_of_rows, 1.0),
     "list_attack": (lessons.list_attack, 1.0),
+    "by_class": (lessons.by_class, 5.0),  # where the tree is surely that of the pairs
 }
 
 

@@ -22,6 +22,7 @@ from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.release import Guarantee
+from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
 from dpcore.tables.rows import PublicTable
 from tests.tiers import examples
@@ -312,3 +313,139 @@ def test_links_are_made_listed_and_revoked(
     assert shares.open(token, None) is None
     assert commands.main(["link", "Visits", "--release", "nothing", "--title", "x"]) == 1
     assert "Traceback" not in capsys.readouterr().err
+
+
+CANARIES = ["Xanthippe Quisling", "77031-canary", "1931", "Coos-canary", "canary@example.org"]
+
+
+@pytest.fixture
+def hospital(place: Path) -> Path:
+    """A table of a hospital that violates several clauses, with texts that occur nowhere else."""
+    rows = [f"NH,{CANARIES[3]},{CANARIES[2]},{CANARIES[0]},{CANARIES[1]},{CANARIES[4]}"]
+    rows += [f"VT,Coos,19{60 + i % 30},Person Number{'abcdef'[i % 6]},{i},none" for i in range(60)]
+    file = place / "hospital.csv"
+    file.write_text("\n".join(["state,county,birth_year,patient_name,visit_code,remark", *rows]))
+    return file
+
+
+ATTESTED = 'rule = "{rule}"\n' + "".join(
+    f'["{clause}"]\nanswer = "{{answer}}"\nby = "Ada Byron"\non = 2026-11-01\n'
+    for clause in ("(i)(R)", "(ii)")
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "answer", "code"),
+    [
+        ("state,county", "yes", 1),
+        ("state", "yes", 0),
+        ("state", "no", 1),
+        ("state", None, 2),
+    ],
+)
+def test_a_check_ends_with_the_code_of_its_result(
+    place: Path, capsys: pytest.CaptureFixture[str], columns: str, answer: str | None, code: int
+) -> None:
+    """A data team's check would let a violation through, or an open question."""
+    (place / "table.csv").write_text("\n".join([columns, *[",".join("NH" for _ in columns.split(","))] * 30]))
+    words = ["audit", str(place / "table.csv"), "--rule", "hipaa-safe-harbor"]
+    if answer is not None:
+        (place / "answers.toml").write_text(ATTESTED.format(rule="hipaa-safe-harbor", answer=answer))
+        words += ["--attested", str(place / "answers.toml")]
+    assert commands.main(words) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "This is not legal advice and not an expert determination."
+    assert len(lines) == 3 + 19
+    assert commands.main([*words, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["code"] == code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--rule", "no-such-rule"],
+        ["--rule", "hipaa-safe-harbor", "--attested", "{place}/schema.json"],
+        ["--rule", "hipaa-safe-harbor", "--attested", "{place}/nowhere.toml"],
+        ["--rule", "hipaa-safe-harbor", "--no-such-option"],
+        ["--rule", "maximum-risk", "--known", "no such column"],
+        [
+            "--rule",
+            "maximum-risk",
+            "--known",
+            "county",
+            "--secret",
+            "county",
+            "patient_name",
+            "--as",
+            "a@b.org",
+        ],
+    ],
+)
+def test_a_check_that_cannot_run_is_no_result(
+    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """What could not be measured would be taken for a violation, an open question or a pass."""
+    given = [each.format(place=place) for each in words]
+    assert commands.main(["audit", str(hospital), *given]) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err
+    assert not any(each in shown.err for each in CANARIES)
+
+
+def test_an_unforeseen_error_is_no_violation(
+    hospital: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A traceback ends with 1, which is the code of a violation, and may quote a value."""
+
+    def fails(*_given: object, **_named: object) -> None:
+        raise KeyError(CANARIES[0])
+
+    monkeypatch.setattr(commands, "judge", fails)
+    assert commands.main(["audit", str(hospital), "--rule", "hipaa-safe-harbor"]) == 3
+    shown = capsys.readouterr()
+    assert not any(each in shown.out + shown.err for each in CANARIES)
+    assert commands.main(["audit", str(hospital)]) == 1  # neither a schema nor a rule
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_no_value_of_the_table_is_in_any_output(
+    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str], rule: str
+) -> None:
+    """The log of a build server would publish a patient; without --internal, even which columns there are."""
+    (place / "answers.toml").write_text(ATTESTED.format(rule=rule, answer="yes"))
+    columns = ["county", "birth_year", "patient_name", "visit_code", "remark"]
+    texts = {True: "", False: ""}
+    for internal in texts:
+        for form in ((), ("--json",), ("--html", str(place / "report.html"))):
+            words = ["audit", str(hospital), "--rule", rule, *form, *(["--internal"] if internal else [])]
+            assert commands.main(words) in (0, 1, 2)
+            shown = capsys.readouterr()
+            texts[internal] += shown.out + shown.err
+        texts[internal] += (place / "report.html").read_text()
+    assert not any(each in texts[True] + texts[False] for each in CANARIES)
+    assert not any(each in texts[False] for each in columns)
+    assert not any(word in texts[True] + texts[False] for word in ("compliant", "anonymous"))
+    assert "Internal" in texts[True]
+    assert "Internal" not in texts[False]
+    if rule == "hipaa-safe-harbor":
+        assert all(each in texts[True] for each in columns[:3])
+        assert "county: 61 people" in texts[True]
+        assert "remark: fewer than 11 people" in texts[True]
+
+
+def test_a_check_of_a_table_on_file_leaves_a_line(
+    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is internal would be looked at without a trace; and a check alone would open an account."""
+    check = ("audit", str(hospital), "--rule", "hipaa-safe-harbor")
+    assert commands.main([*check]) == 1
+    assert start.ledger().datasets() == []
+    (place / "stays.json").write_text(dp.suggest_schema(pd.read_csv(hospital)).to_json())
+    capsys.readouterr()
+    run(capsys, "audit", hospital, "--schema", place / "stays.json", "--known", "county")
+    assert commands.main([*check]) == 1
+    capsys.readouterr()
+    lines = json.loads(run(capsys, "ledger", hospital))
+    assert lines[-1]["evaluation"] == "published criterion"
+    assert lines[-1]["about"] == ["hipaa-safe-harbor"]

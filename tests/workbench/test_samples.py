@@ -12,7 +12,7 @@ import pytest
 from dpcore.io import read_table, to_csv
 from dpcore.schema import suggest_schema
 from dpcore.tables.rows import PublicTable
-from workbench.samples import SAMPLES, census, hospital, voter_list
+from workbench.samples import SAMPLES, census, customers, hospital, voter_list
 
 KNOWN_TO_ANYONE = ["zip", "birth_date", "sex"]
 
@@ -87,6 +87,17 @@ def test_a_small_group_gives_its_income_away(people: pd.DataFrame) -> None:
     assert set(group["income"]) == {">50K"}
 
 
+def test_customers_depend_on_their_age() -> None:
+    """A company that asks about its customers would find nothing."""
+    people = customers()
+    assert people.shape == (12_000, 3)
+    assert people["age"].between(18, 95).all()
+    decade = people["age"] // 10
+    for name in ("occupation", "marital_status"):
+        assert cramers_v(decade, people[name]) > 0.2
+        assert cramers_v(decade, people[name].sample(frac=1, random_state=1).reset_index(drop=True)) < 0.1
+
+
 def test_several_visits_of_one_person(visits: pd.DataFrame) -> None:
     """The privacy unit would have nothing to bound, or a person would change from visit to visit."""
     assert visits.shape == (5_000, 10)
@@ -132,7 +143,12 @@ def test_what_an_audit_should_find_in_the_hospital(visits: pd.DataFrame) -> None
 
 @pytest.mark.parametrize(
     ("build", "digest"),
-    [(census, "2579808de820b07b"), (hospital, "2ad89c9da76a216b"), (voter_list, "201dcbaad193a428")],
+    [
+        (census, "2579808de820b07b"),
+        (hospital, "2ad89c9da76a216b"),
+        (voter_list, "201dcbaad193a428"),
+        (customers, "a16f1e23983a1b2c"),
+    ],
 )
 def test_a_sample_is_the_same_everywhere(build: object, digest: str) -> None:
     """Figures in the texts, and budgets filed under a table's content, would change with a library."""

@@ -29,6 +29,7 @@ from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
 from workbench.anonymize.state import AnonymizeState
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
+from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
@@ -161,6 +162,7 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
+        read_policy().check_plan(plan)
         complete = trial(curator, current, plan).plan
         with widgets.in_line(), cancelled_by(session.unwanted()):
             session.session().anonymized = curator.anonymize(complete)
@@ -171,6 +173,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
     """Write the table as a folder, and return its rows; it leaves a line in the ledger."""
+    read_policy().check_plan(plan)
     with widgets.in_line(), cancelled_by(session.unwanted()):
         return curator.anonymize_to(place, plan)
 

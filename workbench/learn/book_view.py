@@ -18,6 +18,7 @@ FIGURES = Path(__file__).with_name("book.json")
 METHODS = Words("learn.methods")
 COLORS = {"gaussian": PRIVATE, "mdav": SYNTHETIC, "book": WARNING, "original": ORIGINAL}
 MEASURES = Words("learn.measures")
+NOTES = Words("learn.notes")
 
 
 def lines() -> pd.DataFrame:
@@ -42,15 +43,7 @@ def show() -> None:
     )
     widgets.show_pictures(pictures(frame[frame["measure"] == measure], measure=MEASURES[measure]), key="book")
     st.caption(_(examples.BOOK))
-    st.caption(
-        _(
-            "Three public tables, five random splits. No k is best everywhere: which one is, "
-            "depends on the table, the scenario and the measure. The book's code publishes a "
-            "column and all labels as they are, so its lines are no level of privacy. In scenario "
-            "1 a score above that of the original means that the release is easier to learn "
-            "from, not better."
-        )
-    )
+    st.caption(NOTES["book"])
 
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:

@@ -22,14 +22,23 @@ from dpcore.evaluation.utility.range_errors import RangeErrorsOf
 from dpcore.local import Estimate, RandomizedResponse, recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
-from dpcore.schema import PrivacyUnit, Schema, suggest_schema
-from dpcore.synthesis import Histogram, Independent, Marginals
+from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
+from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples
 from workbench.ui.language import N_
 
 SHARED = ["zip", "birth_date", "sex"]
 GROWING = ("age", "marital", "occupation", "education")
 DRAWS = 2_000
+MOMENTS = [
+    N_("class"),
+    N_("of"),
+    N_("mean a"),
+    N_("mean b"),
+    N_("spread a"),
+    N_("spread b"),
+    N_("correlation"),
+]
 
 
 @functools.cache
@@ -163,16 +172,15 @@ def _census() -> tuple[pd.DataFrame, Schema]:
     return frame, Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
 
 
-def _curator() -> Curator:
-    """Open the invented census with a separate ledger."""
-    frame, schema = _census()
+def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
+    """Open an invented table with a separate ledger."""
     return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
 
 
 @functools.cache
 def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
-    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
     errors = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
     lines = []
@@ -192,7 +200,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
     The error of a cell is in percent of the rows of a mean one.
     """
-    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
@@ -211,7 +219,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 @functools.cache
 def ways_of_rows(epsilon: float) -> pd.DataFrame:
     """Return the mean error in percent of a count of ages 20 to 64, from ten drawn tables of each length."""
-    release = _curator().run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
+    release = _curator(*_census()).run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
     for name, rows in ((N_("5 rows"), 5), (N_("10,000 rows"), 10_000), (N_("as many as counted"), None)):
@@ -240,8 +248,9 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
     """
     frame = _patients()[[*SHARED, "diagnosis"]]
     schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
-    curator = Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
-    release = curator.run(Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon)))
+    release = _curator(frame, schema).run(
+        Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon))
+    )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
     known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
     for name, table in (
@@ -273,6 +282,54 @@ def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
         fits = np.exp(logs - logs.max())
         frames.append(pd.DataFrame({"share": shares, "likelihood": fits, "people": name}))
     return pd.concat(frames), estimate
+
+
+@functools.cache
+def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Release four invented features by class, and compare the table, the noisy laws and drawn rows.
+
+    Returns: shares of places of `a` in the class 1; features that are joined, with 1 - correlation in drawn
+        rows; and means, spreads and the correlation of `a` and `b` in each class.
+    """
+    from scipy.cluster.hierarchy import linkage as joined
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(5)
+    label, pairs = rng.choice([-1, 1], 5_000), rng.normal(0, 0.2, (5_000, 2))
+    shifts = np.multiply.outer(label, [0.3, 0.3, 0, 0]) + pairs[:, [0, 0, 1, 1]]
+    frame = pd.DataFrame(np.clip(rng.normal(shifts, 0.08), -1, 1), columns=[*"abcd"]).assign(label=label)
+    features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
+    columns = (*features, Categorical("label", categories=(-1, 1)))
+    schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
+    recipe = Gaussian.of(schema, label="label", groups=None)
+    release = _curator(frame, schema).run(recipe, loss=PureDP(epsilon=repr(epsilon)))
+    model, drawn = release.model, release.sample(5_000, seed=0)
+    assert isinstance(model, GaussianModel)
+    edges, shares, lines = np.linspace(-1, 1, 41), [], []
+    for code, sign in enumerate((-1, 1)):
+        center, law = model.moments.centers[code], model.moments.covariances[code]
+        rows = [table.loc[table["label"].astype(int) == sign, ["a", "b"]] for table in (frame, drawn)]
+        noisy = np.diff(ndtr((edges - center[0]) / math.sqrt(law[0, 0])))
+        counted = [np.histogram(each["a"], edges)[0] / len(each) for each in rows]
+        moments = [(each.mean().to_numpy(), each.cov().to_numpy()) for each in rows]
+        for of, share, (mean, covariance) in (
+            (N_("the table"), counted[0], moments[0]),
+            (N_("the noisy law"), noisy, (center, law)),
+            (N_("drawn rows"), counted[1], moments[1]),
+        ):
+            spread = np.sqrt(np.diag(covariance))
+            lines.append((sign, of, *mean[:2], *spread[:2], covariance[0, 1] / spread[0] / spread[1]))
+            shares.append(pd.DataFrame({"place": edges[:-1], "share": share, "of": of}))
+    tree, names = joined(1 - drawn[[*"abcd"]].corr().to_numpy()[np.triu_indices(4, 1)], "average"), [*"abcd"]
+    for one, other in tree[:, :2].astype(int):
+        names.append(f"{names[one]} + {names[other]}")
+    return (
+        pd.concat(shares[3:]),
+        pd.DataFrame({"joined": names[4:], "distance": tree[:, 2]}),
+        pd.DataFrame(
+            lines, columns=["class", "of", "mean a", "mean b", "spread a", "spread b", "correlation"]
+        ),
+    )
 
 
 @functools.cache

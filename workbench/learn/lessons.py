@@ -11,15 +11,16 @@ from typing import Any
 
 import pandas as pd
 
+from dpcore.synthesis.gaussian.feature_groups import FARTHEST
 from workbench.learn import figures
 from workbench.ui.language import _
 from workbench.ui.report.document import Document, page
 from workbench.ui.wording import hundredths, number, odds, percent
 
-LESSONS: dict[str, dict[str, Any]] = {
-    each["key"]: each
-    for each in tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))["lesson"]
-}
+_DATA = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
+LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}
+WALK: list[dict[str, str]] = _DATA["walk"]
+"""How one company shares its customers, and another asks about them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +130,15 @@ def local(p: float, epsilon: float, categories: int) -> Shown:
     )
 
 
+def classes(epsilon: float) -> Shown:
+    """Show noisy laws class by class, and how features are joined."""
+    shares, joined, moments = figures.by_class(epsilon)
+    return Shown(frames=(shares, joined), fields={"cut": number(FARTHEST)}, table=moments.rename(columns=_))
+
+
 RESULTS: dict[str, Callable[..., Shown]] = {
     each.__name__: each
-    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local)
+    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local, classes)
 }
 
 
@@ -157,5 +164,4 @@ def printed() -> bytes:
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
         said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
         boxes.append((_(lesson["title"]), tuple(said)))
-    title = _("What privacy loss means, in nine pictures")
-    return page(Document(title=title, boxes=tuple(boxes))).html().encode()
+    return page(Document(title=_("All lessons"), boxes=tuple(boxes))).html().encode()

@@ -50,6 +50,13 @@ def lesson(key: str) -> None:
         )
 
 
+def walk() -> None:
+    """Show the steps of two companies, each with a link to its page."""
+    for step in lessons.WALK:
+        st.write(_(step["says"]))
+        st.page_link(f"pages/{step['page']}.py", label=_(step["action"]), icon=":material/arrow_forward:")
+
+
 def cells_of(key: str) -> list[str]:
     """Return the cells of a lesson's notebook, which need `dpcore` alone."""
     notebook: str = LESSONS[key]["notebook"]

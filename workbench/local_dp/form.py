@@ -8,7 +8,7 @@ import dpcore.local as dl
 from dpcore.errors import DpcoreError, LimitError
 from workbench import session
 from workbench.local_dp import charts, design
-from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.local_dp.words import NOTES, REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
@@ -163,12 +163,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
-    st.success(
-        _(
-            "The survey is open. Keep the links and the key now: only their digests are stored, and nobody "
-            "can show them again."
-        )
-    )
+    st.success(NOTES["open"])
     root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
         file_view.download(

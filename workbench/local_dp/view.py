@@ -11,7 +11,7 @@ import dpcore.local as dl
 from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
-from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
+from workbench.local_dp.words import NOTES, REPORTS, TITLES, WAYS, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
@@ -22,13 +22,7 @@ from workbench.ui.wording import answer_words, number, percent, plain
 
 def respondent(question: dl.Question) -> None:
     """Play through the page behind a link, with an invented answer."""
-    st.write(
-        _(
-            "Whoever is invited opens a page of their own. A small script changes the answer at random in "
-            "their browser, shows what will leave, and sends that alone. Here you can try it with an "
-            "invented answer; nothing is stored."
-        )
-    )
+    st.write(NOTES["respondent"])
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
@@ -126,12 +120,7 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
                 st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
             widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
             st.write(coverage(survey.estimate, list(survey.truth)))
-        st.caption(
-            _(
-                "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "
-                "follows for the people, with its interval. True: known here because this is a simulation."
-            )
-        )
+        st.caption(NOTES["shares"])
 
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
@@ -147,12 +136,7 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
         widgets.show_chart(charts.means(means), key="local-means")
-        st.caption(
-            _(
-                "Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is "
-                "not private alone. The mechanisms keep it and are private."
-            )
-        )
+        st.caption(NOTES["means"])
 
 
 def collected() -> None:

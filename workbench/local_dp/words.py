@@ -15,6 +15,8 @@ REPORTS = Words("local_dp.reports")
 
 WAYS = Words("local_dp.ways")
 
+NOTES = Words("local_dp.notes")
+
 
 def plus_minus(share: float) -> str:
     """Write a half width of shares, in percent."""
@@ -42,10 +44,7 @@ def verdict(option: dl.Option) -> str:
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
     if half > fair:
-        return _(
-            "Too noisy to tell the answers apart: an answer that {fair} give may come out as anything from "
-            "nobody to twice as many. Ask more people, or raise epsilon."
-        ).format(fair=percent(fair))
+        return NOTES["noisy"].format(fair=percent(fair))
     return _("An answer that {fair} give comes out within {half} in 95 of 100 surveys.").format(
         fair=percent(fair), half=plus_minus(half)
     )

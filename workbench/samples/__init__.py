@@ -1,4 +1,4 @@
-"""Two invented tables to try everything on, and the public list that an attacker could hold.
+"""Three invented tables to try everything on, and the public list that an attacker could hold.
 
 No person in them exists. Columns depend on each other, so that there is something to find.
 """
@@ -52,6 +52,11 @@ def hospital() -> pd.DataFrame:
     return _read("hospital")
 
 
+def customers() -> pd.DataFrame:
+    """Read a company's customers: age, occupation and marital status, which depend on each other."""
+    return _read("customers")
+
+
 def voter_list() -> pd.DataFrame:
     """Read the list of voters of the hospital's town: most adults, patients or not; some have moved since."""
     return _read("voter_list")
@@ -73,5 +78,10 @@ SAMPLES = (
         build=hospital,
         id_column="patient_id",
         max_rows=3,
+    ),
+    Sample(
+        key="customers",
+        title="Customers",
+        build=customers,
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
+from dpcore.accounting.loss import loss_from
 from dpcore.accounting.own import own_ledger
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.schema.source import Source
@@ -17,6 +18,7 @@ from dpcore.tables.digests import fingerprint
 from workbench.store.datasets import is_declaration, public_name, without_facts
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
+from workbench.store.policy import read_policy
 from workbench.store.roles import Person, role_of
 
 
@@ -104,6 +106,7 @@ class PersonalLedger:
     def open(self, account: Account) -> Account:
         self._check_role()
         if self.ledger.account(account.dataset) is None:
+            read_policy().check_budget(loss_from(account.promise))
             steward = self.opener if self.opener in self._names else self.person.address
             self.owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
         if not self.is_mine(account.dataset):  # also while whoever was first has a claim and no account yet

@@ -38,6 +38,7 @@ class Settings:
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
         sources: the list of connected sources; None where there is none.
+        policy: file of the limits of whoever runs this; None where there is none.
         output: folder in which tables of any size are written; None where none are.
     """
 
@@ -55,6 +56,7 @@ class Settings:
     table_bytes: int = 4_000 * 10**6
     idle_minutes: float = 120
     sources: Path | None = None
+    policy: Path | None = None
     output: Path | None = None
 
     def __post_init__(self) -> None:
@@ -86,7 +88,8 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
-    path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size.
+    path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
+    WORKBENCH_POLICY: file of limits.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -113,6 +116,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
         sources=_path(values.get("WORKBENCH_SOURCES")),
+        policy=_path(values.get("WORKBENCH_POLICY")),
         output=_path(values.get("WORKBENCH_OUTPUT")),
     )
 

@@ -15,23 +15,13 @@ from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
-from workbench.ui.language import N_, _
+from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import hundredths, number
 
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 CLASS_ROWS = (100, 1_000, 10_000)
 USUAL_ROWS = 1_000
 """Rows that the error of a mean is about where their number is not known."""
-DIFFERENCE = N_(
-    "Microaggregation (on the Anonymize page) puts at least k similar people into each group and publishes "
-    "the mean of the group: a syntactic promise, without epsilon. A published method draws rows from such "
-    "groups, adds noise to their means, and calls that private. It keeps no epsilon at all. One feature and "
-    "all labels come out unchanged, row by row. For a class of 400 people the means alone cost 140 times the "
-    "stated epsilon, because the noise is divided by their number. And one person can change the groups of "
-    "everybody else. With the noise that its own text asks for, its accuracy falls to chance at epsilon 0.1. "
-    "Here, sums over public classes get noise for the largest change that one person can make, and all else "
-    "follows from the noisy sums."
-)
 
 
 class LearningForm(RecipeForm):
@@ -68,7 +58,7 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         with st.expander(_("How is this different from microaggregation?")):
-            st.write(_(DIFFERENCE))
+            st.write(Words("synthesize.learning")["difference"])
         if not columns:
             return None
         groups = None if together else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -14,21 +14,20 @@ from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.widgets import show_noise
-from workbench.ui.wording import join, plain
+from workbench.ui.wording import listed, plain
 
 COLUMNS, ABREAST = 12, 3
 """Columns that are drawn, and how many of them beside each other."""
-MOST_NAMES = 8
 
 
 def show(release: Release, model: SyntheticModel) -> None:
     """Show each column, the graph of the model, its answers, or the error that its noise explains."""
     st.subheader(_("Columns and relations"))
-    looks = {
+    looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
         _("Columns"): _columns,
         _("Relations"): _graph,
         _("Answers"): _answers,
-        _("Error by noise"): _noise,
+        _("Error by noise"): lambda _release, model: show_noise(model),
     }
     look = st.segmented_control(
         _("View of the model"), list(looks), default=_("Columns"), required=True, key="model-look"
@@ -45,14 +44,8 @@ def _columns(release: Release, model: SyntheticModel) -> None:
     widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")
     if len(model.columns) > COLUMNS:
         st.caption(
-            _("The others are under Answers: {columns}.").format(columns=_names(model.columns[COLUMNS:]))
+            _("The others are under Answers: {columns}.").format(columns=listed(model.columns[COLUMNS:]))
         )
-
-
-def _names(names: Sequence[str]) -> str:
-    """Write the first names, and how many more there are."""
-    more = [] if len(names) <= MOST_NAMES else [_("{more} more").format(more=len(names) - MOST_NAMES)]
-    return join([*(plain(name) for name in names[:MOST_NAMES]), *more])
 
 
 def _graph(release: Release, model: SyntheticModel) -> None:
@@ -82,7 +75,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
     untold = [f"{a} × {b}" for a, b in itertools.combinations(names, 2) if {a, b} not in measured]
     if links and untold:
         text = _("Not measured together, so that what is said of them follows from the others: {pairs}.")
-        st.caption(text.format(pairs=_names(untold)))
+        st.caption(text.format(pairs=listed(untold)))
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:
@@ -96,10 +89,6 @@ def _answers(release: Release, model: SyntheticModel) -> None:
     if not columns:
         return
     tables_view.show_answer(release, model.answer(tuple(columns)), key="answer")
-
-
-def _noise(release: Release, model: SyntheticModel) -> None:
-    show_noise(model)
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:

@@ -27,6 +27,7 @@ from workbench.ui.wording import percent, plain
 
 STEPS = Words("synthesize.steps")
 RESULTS = Words("synthesize.results")
+NOTES = Words("synthesize.notes")
 
 
 def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn: tuple[Any, ...]) -> None:
@@ -74,12 +75,7 @@ def _combinations(
     left, right = st.columns([3, 1])
     columns = left.multiselect(_("Combinations of"), list(release.model_columns), key=f"{key}-combined")
     least = int(right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least"))
-    st.caption(
-        _(
-            "Drawn rows have no people behind them, so this protects nobody further: the guarantee is that "
-            "of the release. Where it fails, draw other rows or ask for fewer columns; both are free."
-        )
-    )
+    st.caption(NOTES["combinations"])
     if not columns:
         return ()
     given = (release, rows, draw, columns, least)
@@ -101,17 +97,9 @@ def _outliers(curator: Curator, release: Release) -> None:
     widgets.internal_badge()
     outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     st.markdown(
-        _(
-            "**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times "
-            "as far away as that of a middle row."
-        ).format(share=percent(outliers.share), columns=plain(", ".join(names), at_most=200))
+        NOTES["apart"].format(share=percent(outliers.share), columns=plain(", ".join(names), at_most=200))
     )
-    st.caption(
-        _(
-            "They took part. Whether a row lies apart depends on the others, so removing such rows before "
-            "learning would leak; the public bounds, to which values are clipped, hold them in instead."
-        )
-    )
+    st.caption(NOTES["outliers"])
 
 
 def _test(

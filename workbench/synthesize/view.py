@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -29,7 +29,7 @@ from workbench.ui.language import _, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
-from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
+from workbench.ui.wording import amount, counted_words, guarantee_words, number, percent, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -56,6 +56,10 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
+        if quote.expected:
+            worst = max(each.half_width() for each in quote.expected)
+            error = _("Expected error: a cell is off by at most {rows} rows in 95 of 100 cases.")
+            st.write(error.format(rows=number(worst)))
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
@@ -65,14 +69,16 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 ).format(columns=", ".join(from_data))
             )
         st.write(_("This cannot be undone, and there are no refunds."))
-        if st.button(
-            _("Pay and release"),
-            type="primary",
-            key="confirm",
-            on_click=runs.start,
-            args=(curator, recipe, loss, part, request_id),
-        ):
-            st.rerun()
+        with st.container(horizontal=True):
+            pay = st.button(
+                _("Pay and release"),
+                type="primary",
+                key="confirm",
+                on_click=runs.start,
+                args=(curator, recipe, loss, part, request_id),
+            )
+            if pay or st.button(_("Cancel"), key="cancel"):
+                st.rerun()
 
     last_look()
 
@@ -200,7 +206,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         record_view.show(session.session().curator, *drawn)
     if release.model.columns:
         pooling_view.show(public_name(data_set.lines()), release)
-    offer = functools.partial(_offer, data_set, release)
+    offer = _offers(data_set, release)
     with st.container(horizontal=True):
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         if can_be_written(data_set, release):
@@ -211,25 +217,20 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         _offer_job(data_set, release)
 
 
-def _offer(
-    data_set: DataSet,
-    release: Release,
-    label: str,
-    data: Any,
-    what: str,
-    ending: str,
-    icon: str,
-    help: str | None = None,
-) -> None:
-    """Offer a file of a release. Args: what: it holds."""
-    name = release_file(public_name(data_set.lines()), release, what, ending)
-    file_view.download(label, data, name, icon=icon, help=help)
+def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
+    """Return what offers a file of a release."""
+
+    def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
+        name = release_file(public_name(data_set.lines()), release, what, ending)
+        file_view.download(label, data, name, icon=icon, help=help)
+
+    return offer
 
 
 def _files(data_set: DataSet, release: Release) -> None:
     """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
-    offer = functools.partial(_offer, data_set, release)
+    offer = _offers(data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
             one = len(release.marginals) == 1
@@ -245,27 +246,6 @@ def _files(data_set: DataSet, release: Release) -> None:
             label = _("Interactive page (an HTML file: it cannot be revoked)")
             text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
             offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
-
-
-def earlier(data_set: DataSet) -> None:
-    """List the releases of a data set; opening one costs nothing."""
-    lines = releases.earlier(data_set)
-    if not lines:
-        return
-    st.subheader(_("Releases of this data set"))
-    for line in lines[:20]:
-        left, right = st.columns([3, 2], vertical_alignment="center")
-        left.button(
-            _("Open {what}").format(
-                what=plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
-            ),
-            key=f"open-{line['request_id']}",
-            type="tertiary",
-            icon=":material/verified_user:",
-            on_click=runs.show,
-            args=(line["request_id"],),
-        )
-        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
@@ -334,4 +314,4 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         part=release.part,
     )
     text = _("The same as a command next to the data: python -m workbench release job.json --to release.json")
-    _offer(data_set, release, _("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)
+    _offers(data_set, release)(_("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)

@@ -14,7 +14,7 @@ from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
 from workbench.ui.language import _
-from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, plain, unit_words
+from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
@@ -63,6 +63,21 @@ def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
         )
 
 
+def earlier_releases(data_set: DataSet) -> None:
+    """List the releases of a data set; opening one costs nothing."""
+    lines = releases.earlier(data_set)
+    if lines:
+        st.subheader(_("Releases of this data set"))
+    for line in lines[:20]:
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        what = plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
+        label, key = _("Open {what}").format(what=what), f"open-{line['request_id']}"
+        if left.button(label, key=key, type="tertiary", icon=":material/verified_user:"):
+            session.session().shown, session.session().running = line["request_id"], None
+            st.switch_page("pages/synthesize.py")
+        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
+
+
 def bring_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file: which one, and the field to bring it."""
     tab = session.session()
@@ -94,12 +109,11 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    shown = ", ".join(names[: reopening.MOST_NAMES]) + (" …" if len(names) > reopening.MOST_NAMES else "")
     st.markdown(
         _(
             "The rows are not kept here. Bring the table with these {number} columns: {columns}. "
             "It was called **{name}**."
-        ).format(number=len(names), columns=plain(shown, at_most=600), name=plain(declaration.name))
+        ).format(number=len(names), columns=listed(names, most=15), name=plain(declaration.name))
     )
     file_view.file_uploader(
         _("The file {name}").format(name=plain(declaration.name)),

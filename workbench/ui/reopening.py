@@ -20,7 +20,6 @@ from workbench.store.unbudgeted import auditor
 from workbench.ui import file_view
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
-MOST_NAMES = 15
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session
 
 

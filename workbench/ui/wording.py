@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
@@ -312,6 +312,12 @@ def limit_words(limit: float) -> str:
 def hundredths(value: float) -> str:
     """Write a number of hundredths with its sign."""
     return f"{number(value)}{PERCENT}"
+
+
+def listed(names: Sequence[str], *, most: int = 8) -> str:
+    """Write people's own names as they are, the first ones of many."""
+    more = [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+    return join([*map(plain, names[:most]), *more])
 
 
 def join(names: list[Any]) -> str:

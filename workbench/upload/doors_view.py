@@ -8,7 +8,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.ui import data_sets_view, file_view
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 from workbench.upload import opening, source_view
 
@@ -57,34 +57,30 @@ def show() -> None:
 
 
 def _check() -> None:
-    st.subheader(_("Check a table"))
-    st.write(_("Is it anonymous? Who could be found in it, by which columns, and what would help."))
-    st.image(
-        PICTURES / "check.svg", alt=_("A traffic light, and bars of the columns that make people unique")
-    )
-    st.caption(_("A verdict in seconds. Nothing is spent."))
+    _say("check")
     data_sets_view.bring_table(
         _("A table to check"), _("Check this sample: {title}"), page="audit", keys=("hospital",)
     )
 
 
 def _share() -> None:
-    st.subheader(_("Share numbers or a table"))
-    st.write(_("Noisy counts, or invented rows with the same relations, for people who may not see yours."))
-    st.image(PICTURES / "share.svg", alt=_("Counts with the noise that they may hold, and an invented table"))
-    st.caption(_("A page to send in some minutes. You see the error before you decide."))
+    _say("share")
     data_sets_view.bring_table(_("A table to share"), _("Open this sample: {title}"), page="upload")
 
 
 def _collect() -> None:
-    st.subheader(_("Collect answers"))
-    st.write(_("A survey in which every answer is changed at random before it leaves the person."))
-    st.image(
-        PICTURES / "collect.svg", alt=_("A phone, a die that changes the answer, and shares with intervals")
-    )
-    st.caption(_("Links to hand out in a minute. Nobody learns anybody's answer."))
+    _say("collect")
     if st.button(_("Ask a question"), key="collect", icon=":material/how_to_vote:"):
         st.switch_page("pages/local_dp.py")
     if st.button(_("Try it on invented people"), key="collect-sample"):
         session.leave(session.TrySurvey())
         st.switch_page("pages/local_dp.py")
+
+
+def _say(way: str) -> None:
+    """Say what a way is for, show what comes out, and say what it costs in time."""
+    words = Words(f"upload.{way}")
+    st.subheader(words["title"])
+    st.write(words["text"])
+    st.image(PICTURES / f"{way}.svg", alt=words["picture"])
+    st.caption(words["time"])

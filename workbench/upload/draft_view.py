@@ -8,16 +8,14 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
+from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
 from workbench.ui.language import Words, _, said
-from workbench.ui.wording import epsilon_words, join, loss_words, number, plain, unit_words
+from workbench.ui.wording import epsilon_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
 
 PURPOSES, RESULTS = Words("upload.purposes"), Words("upload.results")
 KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
-EPSILON = 1.0
-"""Of a release that is proposed: a strong promise."""
-MOST_NAMES = 8
 SHARING = ("upload", "synthesize")
 """Pages for which a release is proposed."""
 
@@ -47,29 +45,27 @@ def show(draft: Draft) -> None:
     with st.expander(_("3 · Budget")):
         budget = form.ask_budget(draft, questions) if unit else None
     with proposal:
-        _propose(draft, unit, schema, budget, KINDS.get(purpose))
+        _propose(draft, unit, schema, budget, purpose)
     _about_the_file(draft)
 
 
 def _propose(
-    draft: Draft, unit: PrivacyUnit | None, schema: Schema | None, budget: AnyLoss | None, kind: str | None
+    draft: Draft, unit: PrivacyUnit | None, schema: Schema | None, budget: AnyLoss | None, purpose: str
 ) -> None:
-    """Say in a few lines what would be done, and offer to do it. Args: kind: of release that is proposed."""
+    """Say in a few lines what would be done, and offer to do it. Args: purpose: empty for none."""
+    kind = KINDS.get(purpose)
     who = plain(unit_words(unit), at_most=200) if unit else _("choose below how many rows of a person count")
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
-        columns = join([plain(each.name) for each in schema.columns[:MOST_NAMES]])
-        more = len(schema.columns) - MOST_NAMES
-        if more > 0:
-            columns += " " + _("and {more} more").format(more=more)
-        lines.append(_("**Used:** {columns}.").format(columns=columns))
+        lines.append(_("**Used:** {columns}.").format(columns=listed(schema.domain.names)))
         if schema.excluded:
-            left_out = join([plain(each.name) for each in schema.excluded[:MOST_NAMES]])
+            left_out = listed([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        epsilon = EPSILON if isinstance(budget, ZCDP) else min(EPSILON, float(budget.epsilon))
+        epsilon = read_policy().proposed(purpose)
+        epsilon = epsilon if isinstance(budget, ZCDP) else min(epsilon, float(budget.epsilon))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:

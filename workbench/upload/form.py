@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit import column_config as config
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
@@ -13,9 +14,10 @@ from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
 from workbench.store.likeness import Alike
+from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
@@ -23,6 +25,8 @@ from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 GRID, SINGLY = "grid", "one"
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
+TITLES, EXPLAINED = Words("upload.grid"), Words("upload.grid_explained")
+TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
 
@@ -61,9 +65,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
             facts_view.ask(draft, schema)
     if schema:
         table, refused = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
-            widgets.internal_badge()
-            st.dataframe(table, hide_index=True)
+        st.markdown(_("Check against the table (internal)"))
+        widgets.internal_badge()
+        st.dataframe(table, hide_index=True)
         if refused:
             questions.error(
                 _(
@@ -88,31 +92,17 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
         disabled=["column", "reason"],
         column_config={
-            "column": st.column_config.TextColumn(_("column"), pinned=True),
-            "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
+            **{name: config.TextColumn(title, help=EXPLAINED.get(name)) for name, title in TITLES.items()},
+            **{name: config.CheckboxColumn(TITLES[name], help=EXPLAINED.get(name)) for name in TICKS},
+            "column": config.TextColumn(TITLES["column"], pinned=True),
+            "kind": config.SelectboxColumn(
+                TITLES["kind"], options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
             ),
-            "low": st.column_config.TextColumn(_("low")),
-            "high": st.column_config.TextColumn(_("high")),
-            "step": st.column_config.TextColumn(_("step or cuts")),
-            "special": st.column_config.TextColumn(
-                _("numbers with a cell of their own"),
-                help=_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+            "categories": config.TextColumn(TITLES["categories"], width="medium"),
+            "known from": config.TextColumn(
+                TITLES["known from"], help=EXPLAINED["known from"], max_chars=LONGEST_SOURCE
             ),
-            "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
-            "other": st.column_config.CheckboxColumn(
-                _("other values"),
-                help=_("Categories: a cell for all others. Numbers, dates: what is none counts as missing."),
-            ),
-            "missing": st.column_config.CheckboxColumn(_("cell for missing")),
-            "known from": st.column_config.TextColumn(
-                _("known from"),
-                help=_("Where else than from this table: a questionnaire, a law, a description of the data."),
-                max_chars=LONGEST_SOURCE,
-            ),
-            "means missing": st.column_config.TextColumn(_("means missing, with | between")),
-            "counts as": st.column_config.TextColumn(_("counts as, with | between")),
-            "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
+            "reason": config.TextColumn(TITLES["reason"], width="large"),
         },
         alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
     )
@@ -136,8 +126,9 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     with questions:
         if draft.alike is not None and not _ask_alike(draft.alike):
             return None
+    most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.picker(
-        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
+        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=most
     )
     epsilon_view.say(epsilon)
     rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
@@ -162,6 +153,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         )
     try:
         loss = rule.stated(repr(epsilon), delta)
+        read_policy().check_budget(loss)
     except DpcoreError as error:
         widgets.error_box(error)
         return None

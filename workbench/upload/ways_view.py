@@ -7,12 +7,13 @@ import streamlit as st
 from dpcore.schema import IntervalColumn
 from workbench import session
 from workbench.store.datasets import DataSet
-from workbench.ui import data_sets_view, releases
-from workbench.ui.language import _
+from workbench.ui import data_sets_view
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 from workbench.upload import opening
 
 MOST_FOR_HISTOGRAM = 6
+STEPS, EXPLAINED = Words("upload.steps"), Words("upload.steps_explained")
 
 
 def shown_to_me() -> None:
@@ -30,7 +31,7 @@ def show(data_set: DataSet, *, steward: bool) -> None:
         _ways_on(data_set)
     else:
         st.button(_("Open another data set"), on_click=opening.choose_table, args=(True,))
-    _made_before(data_set)
+    data_sets_view.earlier_releases(data_set)
 
 
 def _ways_on(data_set: DataSet) -> None:
@@ -40,12 +41,13 @@ def _ways_on(data_set: DataSet) -> None:
             _("The data set is open. What is computed from its rows now goes through the ledger."),
             icon=":material/lock:",
         )
-    for column, (page, kind, label, text) in zip(st.columns(3), next_steps(data_set), strict=True):
+    for column, (step, text) in zip(st.columns(3), next_steps(data_set), strict=True):
         with column.container(border=True, height="stretch"):
-            if st.button(label, key=f"step-{kind or page}", icon=":material/arrow_forward:"):
-                if kind:
-                    session.leave(session.PlanRelease(kind=kind))
-                st.switch_page(f"pages/{page}.py")
+            if st.button(STEPS[step], key=f"step-{step}", icon=":material/arrow_forward:"):
+                is_page = step in ("audit", "anonymize")
+                if not is_page:
+                    session.leave(session.PlanRelease(kind=step))
+                st.switch_page(f"pages/{step if is_page else 'synthesize'}.py")
             st.write(text)
     with st.container(horizontal=True):
         st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
@@ -55,50 +57,10 @@ def _ways_on(data_set: DataSet) -> None:
         data_sets_view.bring_rows(data_set)
 
 
-def _made_before(data_set: DataSet) -> None:
-    lines = releases.earlier(data_set)
-    if lines:
-        st.subheader(_("Releases"))
-        for line in lines[:8]:
-            if st.button(
-                _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
-                key=f"release-{line['request_id']}",
-                type="tertiary",
-                icon=":material/verified_user:",
-            ):
-                session.session().shown = line["request_id"]
-                st.switch_page("pages/synthesize.py")
-
-
-def next_steps(data_set: DataSet) -> list[tuple[str, str, str, str]]:
-    """Return what to do first with a table: know its risk, make it safer, release from it.
-
-    Returns: of each step the page, the kind of release to plan there, if any, a label and a sentence.
-    """
+def next_steps(data_set: DataSet) -> list[tuple[str, str]]:
+    """Return what to do first with a table, each with a sentence: audit, anonymize, release."""
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
     numbers = [column.name for column in columns if isinstance(column, IntervalColumn)]
     first = next(iter([*numbers, *(column.name for column in columns)]), "")
-    release = (
-        "synthesize",
-        "histogram",
-        _("Release a histogram"),
-        _("Of {column}: see its expected error first, then decide.").format(column=plain(first)),
-    )
-    if len(columns) > MOST_FOR_HISTOGRAM:
-        text = _("Invented rows that follow noisy counts of the columns you choose.")
-        release = ("synthesize", "table", _("Make a synthetic table"), text)
-    return [
-        (
-            "audit",
-            "",
-            _("Audit: is it anonymous?"),
-            _("How many people are unique, and by which columns. For your eyes only, and free."),
-        ),
-        (
-            "anonymize",
-            "",
-            _("Anonymize the table"),
-            _("Make values coarser until everybody looks like others (k-anonymity). No budget is used."),
-        ),
-        release,
-    ]
+    release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
+    return [(step, EXPLAINED[step].format(column=plain(first))) for step in ("audit", "anonymize", release)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import AuditReport
@@ -49,9 +50,9 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
             for clause in Criterion.load(self.rule).clauses
         }
         for column in frame.columns:
-            leaves = leaves_of(frame, column)
+            leaves, has_numbers = leaves_of(frame, column), pd.api.types.is_numeric_dtype(frame[column])
             for clause, of_clause in tests.items():
-                own = [each for each in of_clause if each.fits(column, kinds.get(column, ""))]
+                own = [each for each in of_clause if each.fits(column, kinds.get(column, ""), has_numbers)]
                 cells = np.array(
                     [any(each.offends(text, self.year) for each in own) for text in leaves.labels]
                 )

@@ -2,12 +2,16 @@
 (() => {
   let shown = location.pathname; // the page whose heading was taken last
   let said = null; // the words of that heading, until the person does something
+  let last = null; // the words of the heading that was on the screen last
   const settle = () => {
     const turned = location.pathname !== shown;
-    if (!turned && said === null) return;
     const heading = document.querySelector("[data-testid=stMain] h1");
     const app = document.querySelector("[data-testid=stApp]");
     if (!heading || app?.dataset.testScriptState !== "notRunning") return;
+    if (!turned && last !== null && last !== heading.textContent)  // a button led to another step
+      document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+    last = heading.textContent;
+    if (!turned && said === null) return;
     // A slow page shows the heading of the last one for a while, and may draw its own more than once.
     const lost = document.activeElement === document.body;
     const other = document.activeElement === heading && heading.textContent !== said;

@@ -13,15 +13,14 @@ from typing import Any
 LINES = 600
 """Lines a minute of each logger and level."""
 _SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_PLAIN = re.compile(r"[A-Za-z ,']{0,100}")
 _log = logging.getLogger("workbench.program")
 
 
 class _Careful(logging.Formatter):
     """One line per event.
 
-    An exception gives its type alone, as its words and lines of code may hold values. So may what a library
-    says: it gives the plain words with which its message begins.
+    An exception gives its type alone, as its words and lines of code may hold values. So may the words of a
+    library, which gives the place in its code.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -29,7 +28,7 @@ class _Careful(logging.Formatter):
         if record.name.startswith("workbench"):
             text = _SESSION.sub("-", record.getMessage()).replace("\n", " ")
         else:
-            text = _PLAIN.match(str(record.msg))[0].strip()  # type: ignore[index]
+            text = f"at {record.module}:{record.lineno}"
         ending = f" [{type(error).__name__}]" if error else ""
         return f"{self.formatTime(record)} {record.levelname} {record.name}: {text}{ending}"
 

@@ -72,7 +72,7 @@ try:
 except ValueError as error:
     logging.getLogger("uvicorn.error").error("Exception in ASGI application\\n", exc_info=error)
     logging.getLogger("starlette").exception("Something failed: %s", error)
-logging.getLogger("streamlit.late").warning("A file (%s) is strange", "{SECRET}")
+logging.getLogger("streamlit.late").warning(f"{SECRET} is strange")
 logging.getLogger("workbench.x").warning("of session 01234567-89ab-cdef-0123-456789abcdef")
 asyncio.run(lose())
 warnings.warn("{SECRET}")
@@ -91,14 +91,14 @@ def test_whatever_writes_to_the_log_says_no_value() -> None:
     ).stderr
     assert SECRET not in said
     assert "0123" not in said.partition("of session")[2]
-    ends = [line.split(" ", 2)[2] for line in said.splitlines()]
+    ends = [re.sub(r":\d+", "", line.split(" ", 2)[2]) for line in said.splitlines()]
     assert ends == [
-        "ERROR uvicorn.error: Exception in ASGI application [ValueError]",
-        "ERROR starlette: Something failed [ValueError]",
-        "WARNING streamlit.late: A file",
+        "ERROR uvicorn.error: at <string> [ValueError]",
+        "ERROR starlette: at <string> [ValueError]",
+        "WARNING streamlit.late: at <string>",
         "WARNING workbench.x: of session -",
-        "ERROR asyncio: Exception in callback fail [ValueError]",
-        "ERROR asyncio: Exception in callback fail [ValueError]",
+        "ERROR asyncio: at base_events [ValueError]",
+        "ERROR asyncio: at base_events [ValueError]",
         "WARNING workbench.program: a library warns [UserWarning]",
         "ERROR workbench.program: a thread ended [ValueError]",
         "ERROR workbench.program: an error was lost [ValueError]",

@@ -51,6 +51,7 @@ def test_files_are_taken_from_stewards_alone(tmp_path: Path) -> None:
             assert visitor.put(path, b"x" * MB, "x.csv") == status
 
 
+@pytest.mark.proof  # a server of its own
 def test_all_tabs_have_one_limit() -> None:
     """A hundred tabs with two files each take 9 GB, and the system ends the server for all."""
     with serving(WORKBENCH_TABLE_MB="10") as server:

@@ -1,0 +1,97 @@
+"""The limits of whoever runs the workbench, in a small TOML file that `WORKBENCH_POLICY` names.
+
+epsilon = 2        # the most that may ever be spent on a table that is opened from now on
+delta = 1e-6
+k = 5              # the fewest people in a group of an anonymized table
+[purposes]         # what is proposed for a release; 1 where nothing stands here
+open = 0.5         # also: report, learning, analysis
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, epsilon_of
+from dpcore.errors import ParameterError
+from workbench.store.settings import read_settings
+
+if TYPE_CHECKING:
+    from dpcore.anonymize.plan import Plan
+
+PURPOSES = ("report", "open", "learning", "analysis")
+PROPOSED = 1.0
+"""Epsilon of a release for any purpose that the file does not name."""
+_STRICTEST = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Limits, beyond which is refused.
+
+    Attributes:
+        epsilon, delta: the most that may ever be spent on a table.
+        k: the fewest people in a group of an anonymized table.
+        purposes: epsilon that is proposed, by purpose.
+    """
+
+    epsilon: float = math.inf
+    delta: float = 1e-3  # nobody may state more
+    k: int = 1
+    purposes: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        numbers = (self.epsilon, self.delta, self.k, *self.purposes.values())
+        if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:
+            raise ValueError("no such purpose, or no number above 0")
+
+    def proposed(self, purpose: str) -> float:
+        """Return the epsilon that is proposed for a purpose."""
+        return min(self.purposes.get(purpose, PROPOSED), self.epsilon)
+
+    def check_budget(self, budget: AnyLoss) -> None:
+        """Refuse a budget beyond the limits. Raises: ParameterError."""
+        delta = float(budget.delta + budget.threshold_delta) if isinstance(budget, ApproxDP) else 0.0
+        if isinstance(budget, ZCDP):
+            epsilon = epsilon_of(float(budget.rho), min(self.delta, _STRICTEST))
+        else:
+            epsilon = float(budget.epsilon)
+        if epsilon > self.epsilon or delta > self.delta:
+            raise ParameterError(
+                "the policy of this workbench allows a table at most epsilon {epsilon:g} and delta {delta:g}",
+                remedy="choose less, or ask whoever runs it",
+                epsilon=self.epsilon,
+                delta=self.delta,
+            )
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse groups that may be smaller than the limit. Raises: ParameterError."""
+        sizes: list[Any] = [getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"]
+        if max(sizes, default=1) < self.k:
+            raise ParameterError(
+                "the policy of this workbench asks for groups of at least {k}",
+                remedy="raise k, or ask whoever runs it",
+                k=self.k,
+            )
+
+
+def read_policy() -> Policy:
+    """Return the policy of this process. Raises: ParameterError for a file that cannot be read."""
+    file = read_settings().policy
+    return Policy() if file is None else _policy_in(file)
+
+
+@functools.cache
+def _policy_in(file: Path) -> Policy:
+    try:
+        return Policy(**tomllib.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise ParameterError(
+            "the policy of this workbench cannot be read",
+            remedy="write numbers above 0 for epsilon, delta, k and [purposes], as docs/hosting.md says",
+        ) from None
