@@ -19,7 +19,7 @@ from dpcore.tables.counts import Marginal
 from tests.statistical.laws import at_least
 from workbench.ui.report import compare, of_release, sentences
 
-WARDS, STAYS, COLUMNS = tuple("abcdefghijkl"), 6, 3
+WARDS, STAYS, COLUMNS = tuple("abcdefghijkl"), 6, 4
 PEOPLE = np.array([5050, *[450] * 11])
 DAYS = np.array([3000, 3300, 1800, 1100, 500, 300])
 QUICK, ALL = 400, 10_000
