@@ -1,10 +1,11 @@
-"""How many clicks and seconds do people need? Five tasks walked through in a real browser.
+"""How many clicks and seconds do people need? Six tasks walked through in a real browser.
 
     python -m benchmarks.walks --tasks 1 2 3 --json
 
 1 from nothing to an audit and an anonymized file (the sample of hospital visits); 2 from a person's own CSV
 to a histogram, marginals, a whole table, its verdict and the ledger; 3 a German and a Chinese file; 4 a wide
-table (60 columns) and with --long a long one (500,000 rows); 5 reloading, a second tab, and a double click.
+table (60 columns) and with --long a long one (500,000 rows); 5 reloading, a second tab, and a double click;
+6 the three ways of the first page, at 1,000 and 20,000 rows, and with --long at 200,000.
 A pick and a typed field count as one click each. Seconds are from the click until the page rests; "CPU" is
 what server, its workers and the browser computed meanwhile, which other programs hardly change; "before" is
 what a visit found before these pages were made, on a loaded computer with two cores. Needs Chromium.
@@ -31,6 +32,7 @@ from tests.e2e.browser import SECOND, Person, chromium, serving
 
 WAIT = 180
 JUDGE = "How good is it?"
+VERDICT, PLAN = "Is this anonymous?", "See what would come out"
 
 
 class Computed:
@@ -268,9 +270,38 @@ def _reload(person: Person) -> None:
     person.sees("What is promised, and what not", seconds=WAIT)
 
 
+def sixth(person: Person, *, long: bool) -> list[dict[str, Any]]:
+    """The three ways of the first page: a file to its verdict, a file to a link, a question to its links."""
+    from workbench.samples import census
+
+    lines = []
+    for rows in (1_000, 20_000, 200_000) if long else (1_000, 20_000):
+        table = census().sample(rows, replace=True, random_state=rows, ignore_index=True)
+        content = table.to_csv(index=False).encode()
+        walk = Walk(f"6 check, {rows:,} rows", person)
+        person.visit()
+        walk.step(
+            "a file", 1, lambda c=content: person.bring(c, "a.csv", "A table to check").sees(VERDICT, WAIT)
+        )
+        lines += walk.total()
+        walk = Walk(f"6 share, {rows:,} rows", person)
+        person.visit()
+        walk.step("a file", 1, lambda c=content: person.upload(c, "a.csv"))
+        walk.step("what would come out", 1, lambda: person.press(PLAN).sees("What you would get", WAIT))
+        walk.step("pay", 2, walk.pay)
+        walk.step("the verdict", 1, walk.judge)
+        walk.step("to the link", 1, lambda: person.go("Links").sees("Make the link", WAIT))
+        walk.step("the link", 1, lambda: person.press("Make the link").sees("/share/", WAIT))
+        lines += walk.total()
+    walk = Walk("6 collect", person)
+    person.visit()
+    walk.step("a question", 1, lambda: person.press("Ask a question").sees("What you would get"))
+    return [*lines, *walk.total()]
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--tasks", type=int, nargs="*", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--tasks", type=int, nargs="*", default=[1, 2, 3, 4, 5, 6])
     parser.add_argument("--long", action="store_true", help="with half a million rows in task 4")
     args = parser.parse_args()
     lines: list[dict[str, Any]] = []
@@ -283,6 +314,7 @@ def main() -> None:
                 3: lambda: third(person),  # noqa: B023
                 4: lambda: fourth(person, long=args.long),  # noqa: B023
                 5: lambda: fifth(person, other),  # noqa: B023
+                6: lambda: sixth(person, long=args.long),  # noqa: B023
             }[task]()
             lines += walked
             person.close()

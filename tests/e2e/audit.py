@@ -50,7 +50,7 @@ def it_is_audited_and_printed(person: Person) -> None:
 
 
 def the_columns_go_along_to_what_makes_it_safer(person: Person) -> None:
-    """The next page would ask again."""
+    """The next page would ask again, or make another change: of two columns one is left out here."""
     person.sees("One column less")
     bar(person, "without city").click()
-    person.rest().press("Make it safer").sees("Roles of the columns: 2 that others may know")
+    person.rest().press("Make it safer").sees("Roles of the columns: 1 that others may know")

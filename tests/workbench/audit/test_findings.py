@@ -221,3 +221,17 @@ def test_an_audit_is_not_a_release() -> None:
     ask(curator, ["age"])
     assert curator.balance() == before
     assert curator.lines()[-1].content == {"evaluation": Audit.kind, "about": ["age"]}
+
+
+def test_the_printed_file_is_marked_and_says_no_small_number() -> None:
+    """A printed page left on a desk would name a value, or count a handful of people to the last one."""
+    curator = opened(people())
+    found = ask(curator, ["age", "city"], attacker=people()[["age"]].head(9))
+    page = document.to_html(curator, found, ["age", "city"], "a list")
+    read = Reader(page)
+    assert "<title>Internal audit of people.csv</title>" in page
+    assert page.count("Do not publish it") == 2
+    assert SECRET not in page
+    assert "fewer than 11" in read.words
+    assert not re.search(r"\d\.\d+\s*%", read.words)
+    assert re.search(r"\d\.\d+\s*%", " ".join(verdict(ask(curator, ["city"]), ["city"])))  # on the page
