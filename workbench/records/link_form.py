@@ -119,12 +119,16 @@ def _shown(release: Release) -> dict[str, Any]:
         for line in releases.earlier(data_set)
         if line["request_id"] != release.request_id
     }
-    wanted = st.selectbox(
-        _("Compare with an earlier release"),
-        others,
-        None,
-        format_func=lambda wanted: printable(others[wanted][1]),
-        key=f"links-earlier-{release.request_id}",
+    wanted = (
+        None
+        if not others
+        else st.selectbox(
+            _("Compare with an earlier release"),
+            others,
+            None,
+            format_func=lambda wanted: printable(others[wanted][1]),
+            key=f"links-earlier-{release.request_id}",
+        )
     )
     earlier = others[wanted][0].release(wanted) if wanted else None
     if earlier is not None:
