@@ -295,7 +295,7 @@ def sixth(person: Person, *, long: bool) -> list[dict[str, Any]]:
         lines += walk.total()
     walk = Walk("6 collect", person)
     person.visit()
-    walk.step("a question", 1, lambda: person.press("Ask a question").sees("What you would get"))
+    walk.step("a question", 1, lambda: person.press("Ask a question").sees("Ask without learning"))
     return [*lines, *walk.total()]
 
 

@@ -13,7 +13,7 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
     person = visitor()
     press_by_keyboard(person, "Check this sample: Hospital visits").sees("people are unique").rest()
     person.visit()
-    press_by_keyboard(person, "Ask a question").sees("What you would get").rest()
+    press_by_keyboard(person, "Ask a question").sees("Ask without learning").rest()
     press_by_keyboard(person, "Make 1,000 links").sees("The survey is open")
     person.visit()
     press_by_keyboard(person, "Open this sample: Census").sees("What is it for?").rest()

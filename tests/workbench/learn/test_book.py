@@ -71,6 +71,17 @@ def test_the_chart_has_a_picture_for_each_table_and_scenario() -> None:
     assert all(f"k = {k}" in "".join(pictures.legend) for k in (25, 50, 75, 100))
 
 
+def test_our_figures_are_not_worse_than_the_bars() -> None:
+    """P2, P3, P8: a method that learns worse would be stored with its new constants, and pass for the old.
+    Twenty runs each: a bar is missed by two deviations of their mean at most."""
+    frame = book.lines().query("method == 'gaussian' and measure == 'svm' and scenario == 2")
+    for table, bars in learning.BARS.items():
+        measured = frame[frame["table"] == table].set_index("epsilon")
+        for epsilon, bar in zip(map(float, learning.EPSILONS), bars, strict=True):
+            line = measured.loc[epsilon]
+            assert line["mean"] > bar - 2 * line["spread"] / 20**0.5, (table, epsilon)
+
+
 def best_ks(measure: str, scenario: int, *, lower: bool) -> dict[tuple[str, float], int]:
     """The best k of the book's code for each table and epsilon above 0.4."""
     frame = book.lines().query("method == 'book' and measure == @measure and scenario == @scenario")
