@@ -40,12 +40,8 @@ HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 Endpoint = Callable[[Request], Awaitable[Response]]
-_FILES = {
-    "draw.js": "text/javascript",
-    "answer.js": "text/javascript",
-    "answer.css": "text/css",
-    "card.png": "image/png",
-}
+_TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
+_FILES = {file.name: _TYPES[file.suffix[1:]] for file in STATIC.iterdir() if file.suffix[1:] in _TYPES}
 
 
 class Limiter:
@@ -104,7 +100,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
 
     async def show(request: Request) -> Response:
         question = await run_in_threadpool(surveys.asked, request.path_params["token"])
-        return HTMLResponse(answer_page(question)) if question else HTMLResponse(gone_page(), 404)
+        return HTMLResponse(answer_page(question)) if question else HTMLResponse(notice(gone=True), 404)
 
     async def take(request: Request) -> Response:
         body = await _body(request)
@@ -125,7 +121,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     return [
         Route("/answer/static/{name}", static),
         *(
-            Route("/answer/{token}", limited(endpoint, limiter, HEADERS, busy_page), methods=[method])
+            Route("/answer/{token}", limited(endpoint, limiter, HEADERS, notice), methods=[method])
             for method, endpoint in (("GET", show), ("POST", take))
         ),
     ]
@@ -173,14 +169,9 @@ def answer_page(question: Question) -> str:
     return fragment("answer.html", STATIC, question=question, asked=script, epsilon=epsilon)
 
 
-def gone_page() -> str:
-    """Return the page of every link that does not work, whatever the reason."""
-    return fragment("notice.html", STATIC, gone=True)
-
-
-def busy_page() -> str:
-    """Return the page of a link that cannot be looked up just now."""
-    return fragment("notice.html", STATIC, gone=False)
+def notice(*, gone: bool = False) -> str:
+    """Return the page of every link that does not work, whatever the reason, or of one that must wait."""
+    return fragment("notice.html", STATIC, gone=gone)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -19,7 +19,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from dpcore.release import Release
 from share.answers import HEADERS, Limiter, limited
 from workbench.server.web import who
 from workbench.store.shares import SharedPage, Shares
@@ -87,7 +86,7 @@ class Links:
         """
         share = self._shares.open(token, address)
         if share is None:
-            return HTMLResponse(gone_page(), 404)
+            return HTMLResponse(notice("gone"), 404)
         ready = self._pages.get((share,), lambda: self._ready(share), lambda ready: ready.size)
         if query.startswith(_FILE):
             return self._file(share, ready, query.removeprefix(_FILE))
@@ -100,7 +99,7 @@ class Links:
 
     def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
         if name not in {each.name for each in ready.document.downloads}:
-            return HTMLResponse(gone_page(), 404)
+            return HTMLResponse(notice("gone"), 404)
 
         def make() -> bytes:
             with self._makers:
@@ -108,7 +107,7 @@ class Links:
 
         data = self._files.get((share, name), make, len)
         if len(data) > MAX_ANSWER:
-            return HTMLResponse(large_page(), 413)
+            return HTMLResponse(notice("large"), 413)
         if name == PAGE:
             return HTMLResponse(data, headers={POLICY: SCRIPTED})
         return Response(
@@ -146,8 +145,8 @@ def ready_page(shown: SharedPage) -> ReadyPage:
         content = functools.partial(of_table.content, *table[:2])
         saved_as = functools.partial(file_name, shown.title)
     else:
-        release = Release.from_json(shown.text)
-        document = of_release.document(release, **seen)
+        release, earlier, pictures = shown.releases()
+        document = of_release.document(release, earlier=earlier, pictures=pictures, **seen)
         content = functools.partial(of_release.content, release, document)
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
@@ -174,25 +173,14 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    endpoint = limited(show, limiter, LINK_HEADERS, busy_page)
+    endpoint = limited(show, limiter, LINK_HEADERS, lambda: notice("busy"))
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 
 @functools.cache
-def gone_page() -> str:
-    """Return the page of every link that does not work, whatever the reason."""
-    return _notice("gone")
+def notice(name: str) -> str:
+    """Return the page of a link that does not work, cannot be looked up just now, or has too large a file.
 
-
-def busy_page() -> str:
-    """Return the page of a link that cannot be looked up just now."""
-    return _notice("busy")
-
-
-def large_page() -> str:
-    """Return the page of a file that is too large."""
-    return _notice("large")
-
-
-def _notice(name: str) -> str:
+    Args: name: "gone", whatever the reason, "busy" or "large".
+    """
     return page(Document(title=NOTICES[name], about=(REASONS[name],))).html()

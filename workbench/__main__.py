@@ -7,6 +7,7 @@
     python -m workbench audit TABLE --rule hipaa-safe-harbor --attested answers.toml --html report.html
     python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
     python -m workbench ledger TABLE
+    python -m workbench link TABLE --release ID --title "Visits 2024" --days 30
 
 A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
 when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
@@ -45,11 +46,13 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
+from workbench.store.datasets import find
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.policy import read_policy
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
+from workbench.store.shares import LinkDraft, in_days
 from workbench.store.sources import sources_in, sources_of
 from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
@@ -251,6 +254,23 @@ def ledger(asked: argparse.Namespace) -> str:
     )
 
 
+def link(asked: argparse.Namespace) -> str:
+    """List the links of a table, after making one to a release of it, or revoking one."""
+    person = person_as(asked.address)
+    dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
+    kept.check_mine(dataset)
+    shares, data_set, made = start.shares(), find(dataset, kept), {}
+    if asked.revoke:
+        shares.revoke(dataset, asked.revoke)
+    if asked.release and data_set is not None:
+        gives, expires = frozenset(asked.gives), in_days(asked.days)
+        draft = LinkDraft(title=asked.title, note=asked.note, expires=expires, contents=gives)
+        made = {"address": "share/" + shares.make(data_set.release(asked.release), draft, dataset=dataset)}
+    fields = ("id", "title", "expires", "ended", "opened")
+    listed = [{name: getattr(each, name) for name in fields} for each in shares.of(dataset)]
+    return json.dumps(made | {"links": listed}, ensure_ascii=False, indent=1, default=str)
+
+
 _TYPES = {"path": Path, "number": int, "text": str}
 
 
@@ -261,7 +281,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     options = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))["option"]
-    for command in (job, release, sample, audit, anonymize, ledger):
+    for command in (job, release, sample, audit, anonymize, ledger, link):
         each = commands.add_parser(command.__name__, help=command.__doc__)
         each.set_defaults(command=command)
         for option in (option for option in options if command.__name__ in option["of"]):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import dpcore as dp
 from workbench import session
 from workbench.store import roles
 from workbench.store.surveys import links_work
@@ -72,6 +73,29 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     opened.set("text_input", "Title", " ")
     assert "needs a title" in opened.errors
     assert opened.button("Make the link").disabled
+
+
+def test_charts_and_an_earlier_release(opened, answering):
+    """The owner picks what is first and what is compared, and the link shows something else."""
+    curator = opened.session.curators[opened.session.current]
+    first = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1/4")).request_id
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    assert opened.errors == ""
+    assert "preview" not in opened.at.multiselect(key="links-contents-5").value
+    others = next(each for each in opened.at.selectbox if each.label.startswith("Compare"))
+    others.select_index(0).run()
+    assert opened.errors == ""
+    assert "now and earlier" in opened.at.get("iframe")[0].proto.srcdoc
+    opened.set("multiselect", "Charts", [])
+    assert "each count is within" not in opened.at.get("iframe")[0].proto.srcdoc
+    opened.press("Make the link")
+    token = opened.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    release, earlier, pictures = shares.shown(shares.open(token, None) or "").releases()
+    assert earlier is not None
+    last = curator.lines()[-1].request_id
+    assert {earlier.request_id, release.request_id} == {first, last}
+    assert pictures == ()
 
 
 def test_who_may_open_it(opened, answering, monkeypatch):

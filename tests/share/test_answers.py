@@ -109,7 +109,7 @@ def test_headers_of_every_answer(survey: Survey) -> None:
 
 def test_static_files_and_no_others(survey: Survey) -> None:
     """The scripts come from here, and no other file does."""
-    for name in ("draw.js", "answer.js", "answer.css"):
+    for name in ("draw.js", "answer.js", "answer.css", "card.png"):
         answer = call(survey.app, "GET", f"/answer/static/{name}")
         assert answer.status == 200
         assert answer.body == (answers.STATIC / name).read_bytes()

@@ -23,7 +23,7 @@ import dpcore as dp
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
-from share import links
+from share import answers, links
 from tests.share.asgi import Answer, call
 from workbench.server.web.requests import RequestLog
 from workbench.store import database
@@ -31,11 +31,12 @@ from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
 from workbench.store.shares import LinkDraft, Share, Shares, in_days
-from workbench.ui.report import of_release
+from workbench.ui.report import compare, of_release
 from workbench.ui.report.document import LABELS
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
 CANARY = "Zyxomma-Canary-7731"
+QUESTION = "Quokka-Question-4419"
 ALL = ("counts", "rows", "model", "questions")
 
 
@@ -517,6 +518,52 @@ def test_people_are_whole(tmp_path: Path) -> None:
     shared.store.close()
 
 
+def test_chats_see_no_figures_unless_the_owner_says_so(tmp_path: Path) -> None:
+    """A chat service would keep figures of a link that was revoked long ago."""
+    shared = Shared(tmp_path)
+    seen = [shared.get().text, shared.get(shared.make(contents=frozenset({*ALL, "preview"}))).text]
+    told = [dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', each)) for each in seen]
+    assert [each["title"] for each in told] == ["Ages", "Ages"]
+    assert not re.search(r"\d", told[0]["description"])
+    assert re.match(r"[\d,]+ people were counted, give or take", told[1]["description"])
+    assert {each["image"] for each in told} == {"../answer/static/card.png"}
+    assert (answers.STATIC / "card.png").read_bytes().startswith(b"\x89PNG")
+    gone = shared.get("x" * 43).text
+    assert "og:" not in gone
+    shared.store.close()
+
+
+def test_charts_are_hidden_and_in_the_order_of_the_owner(tmp_path: Path) -> None:
+    """The first picture would be another than the owner picked, or a hidden one is shown."""
+    release = make_release(dp.Marginals(cliques=[("age", "sex"), ("city <b>",), ("sex",)]))
+    shared = Shared(tmp_path, release)
+
+    def headings(**given: Any) -> list[str]:
+        page = html.unescape(shared.get(shared.make(release, **given)).text)
+        return re.findall(r">([\w ]+(?:<b>)?): each count is within", page)
+
+    assert sorted(headings()) == sorted(["age", "sex", "city <b>", "age and sex together"])
+    assert headings(pictures=(("age", "sex"), ("city <b>",))) == ["age and sex together", "city <b>"]
+    assert headings(pictures=()) == []
+    assert headings(pictures=(("salary",), ("sex",))) == ["sex"]
+    shared.store.close()
+
+
+def test_two_releases_are_compared(tmp_path: Path) -> None:
+    """Last year's figures would be another release's, or the summed loss of a person is not on the page."""
+    earlier = make_release(epsilon="1/2")
+    shared = Shared(tmp_path, earlier=earlier)
+    page = html.unescape(shared.get().text)
+    assert "Whoever is in both tables loses epsilon 1.5 to both releases together." in page
+    assert page.count(": now and earlier") == 3
+    assert "cannot be told" in page
+    file = shared.get(query="file=release.json").body
+    assert dp.read_release(file).request_id == RELEASE.request_id
+    with pytest.raises(ParameterError, match="no column with the same cells"):
+        compare.columns(RELEASE, make_release(dp.Statistics.of(RELEASE.schema, "age")))
+    shared.store.close()
+
+
 def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Values of the raw table that no release holds must be in no page, file, report, log or database row."""
     caplog.set_level("DEBUG")
@@ -529,6 +576,10 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
         for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in LABELS)):
             seen += call(app, "GET", f"/share/{token}", query=query).body
         seen += of_release.file(release) + of_release.interactive_file(release)
+        asked = "is-2=" + QUESTION, "q=is-2%3D" + QUESTION, QUESTION + "=1", QUESTION * 60, "file=" + QUESTION
+        for query in asked:
+            call(app, "GET", f"/share/{token}", query=query)
+            call(app, "GET", f"/share/{token[::-1]}", query=query)
         call(app, "GET", f"/share/{token}/and/more")
         secret.append(token)
     shared.shares.settle()
@@ -537,6 +588,6 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
     assert len(seen) > 100_000
     assert b"ledger_lines" in seen
     assert "GET /share/- 200" in caplog.text
-    for planted in (CANARY, "Zyxomma", "773177317731773", *secret):
+    for planted in (CANARY, "Zyxomma", "773177317731773", QUESTION, "Quokka", *secret):
         assert planted.encode() not in seen
         assert planted not in caplog.text

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +17,14 @@ from dpcore.release import Release
 from dpcore.synthesis.consistency import consistent
 from dpcore.tables.counts import Marginal
 from tests.statistical.laws import at_least
-from workbench.ui.report import of_release, sentences
+from workbench.ui.report import compare, of_release, sentences
 
 WARDS, STAYS, COLUMNS = tuple("abcdefghijkl"), 6, 4
 PEOPLE = np.array([5050, *[450] * 11])
 DAYS = np.array([3000, 3300, 1800, 1100, 500, 300])
 QUICK, ALL = 400, 10_000
 HALF_WIDTH = sentences.half_width
-SCALES = {"": 1.0, "ward": 250.0, "days": 120.0}
+SCALES, FINE = {"": 1.0, "ward": 250.0, "days": 120.0}, {"": 1.0, "ward": 5.0, "days": 5.0}
 
 
 def noise(rng: np.random.Generator, scale: float, cells: int) -> np.ndarray:
@@ -32,12 +33,14 @@ def noise(rng: np.random.Generator, scale: float, cells: int) -> np.ndarray:
     return rng.geometric(chance, cells) - rng.geometric(chance, cells) + 0.0
 
 
-def with_noise_of(release: Release, true: Mapping[str, np.ndarray], seed: int) -> Release:
+def with_noise_of(
+    release: Release, true: Mapping[str, np.ndarray], seed: int, scales: Mapping[str, float] = SCALES
+) -> Release:
     """The same release with other noise: the number of rows is known well, the columns are not."""
     rng, tables = np.random.default_rng(seed), []
     for clique in [(), *((name,) for name in true)]:
-        counts = true[clique[0]] if clique else np.array(PEOPLE.sum())
-        scale = SCALES[clique[0].split()[0] if clique else ""]
+        counts = true[clique[0]] if clique else np.array(next(iter(true.values())).sum())
+        scale = scales[clique[0].split()[0] if clique else ""]
         variance = 2 * math.exp(-1 / scale) / (1 - math.exp(-1 / scale)) ** 2
         values = counts + noise(rng, scale, counts.size).reshape(counts.shape)
         tables.append(Marginal(clique=clique, values=values, variance=variance, noise="laplace"))
@@ -117,3 +120,71 @@ def test_single_intervals_are_rejected(release: Release, monkeypatch: pytest.Mon
         sentences, "half_width", lambda *law, pooled: HALF_WIDTH(*law[:2], 0.95, pooled=pooled)
     )
     assert not at_least(true_pages(release, QUICK), QUICK, 0.95)
+
+
+def two_years(release: Release, seed: int) -> tuple[Release, Release, dict[str, np.ndarray]]:
+    """Two releases of years with the same rates, each with its people and noise, and the true differences."""
+    rng = np.random.default_rng([seed, 1])
+    people = rng.poisson(PEOPLE.sum(), 2)
+    years = [
+        {name: rng.multinomial(all_, each / each.sum()) for name, each in TRUE.items()} for all_ in people
+    ]
+    now, before = (with_noise_of(release, year, 2 * seed + i, FINE) for i, year in enumerate(years))
+    return now, before, {name: years[0][name] - years[1][name] for name in TRUE}
+
+
+def comparison_is_true(release: Release, seed: int, level: float) -> bool:
+    """Whether all that is said of differences is so: none of them is more than chance."""
+    now, before, true = two_years(release, seed)
+    for name, differences in true.items():
+        seen = compare.difference(now, before, name, level)
+        wrong_side = (seen["verdict"] > 0) & (differences <= 0) | (seen["verdict"] < 0) & (differences >= 0)
+        outside = (differences < seen["low"]) | (seen["high"] < differences)
+        if wrong_side.any() or outside.any() or (seen["verdict"].abs() == 2).any():
+            return False
+    return True
+
+
+def true_comparisons(release: Release, draws: int) -> int:
+    """How many of so many comparisons say nothing false."""
+    level = sentences.level_of(release, 2 * len(TRUE))
+    return sum(comparison_is_true(release, seed, level) for seed in range(draws))
+
+
+@pytest.mark.parametrize("draws", [100, pytest.param(1_000, marks=pytest.mark.proof)])
+def test_two_equal_years_are_not_told_apart(release: Release, draws: int) -> None:
+    """A board would read a change in noise, or in the chance of a small year."""
+    assert at_least(true_comparisons(release, draws), draws, 0.95)
+
+
+def test_a_change_is_seen(release: Release) -> None:
+    """The test above would pass a comparison that never says anything."""
+    half = {name: each // 2 for name, each in TRUE.items()}
+    now, before = with_noise_of(release, TRUE, 1, FINE), with_noise_of(release, half, 2, FINE)
+    verdicts = compare.difference(now, before, "days", sentences.level_of(now, 2 * len(TRUE)))["verdict"]
+    assert verdicts[0] == verdicts[1] == 2
+    words = compare.picture(now, before, "days", 0.99)
+    assert words.sentence.startswith("More than noise and chance explain: more 0, 1, 2")
+
+
+def without_chance(release: Release, earlier: Release, name: str, level: float) -> pd.DataFrame:
+    """Verdicts by the noise alone."""
+    seen = RIGHT(release, earlier, name, level)
+    return seen.assign(verdict=2 * (seen["low"] > 0) - 2 * (seen["high"] < 0))
+
+
+def alone(release: Release, earlier: Release, name: str, level: float) -> pd.DataFrame:
+    """Intervals that hold in 95 of 100 cases each."""
+    return RIGHT(release, earlier, name, 1 - 0.05 * release.schema.column(name).size)
+
+
+RIGHT = compare.difference
+
+
+@pytest.mark.parametrize("wrong", [without_chance, alone])
+def test_wrong_comparisons_are_rejected(
+    release: Release, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    """The test above would not see that sampling error is left out, or intervals that hold alone."""
+    monkeypatch.setattr(compare, "difference", wrong)
+    assert not at_least(true_comparisons(release, 100), 100, 0.95)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from starlette.applications import Starlette
 
 import dpcore as dp
@@ -632,3 +633,84 @@ def test_a_wrong_base_of_an_anonymized_table_is_caught(
     _tab, files, t = anonymized()
     with pytest.raises(AssertionError, match="not true"):
         check(of_html(files["page"].decode(), marking), syntactic_facts(files, t), STATIC, None)
+
+
+COMPARED = ("earlier", "now", "difference", "low", "high", "low with chance", "high with chance", "so")
+BOTH = "Whoever is in both tables loses {loss} to both releases together.|loss"
+CHANGED = "More than noise and chance explain: {cells}.|cells"
+SIGNS = {
+    2: "more, beyond noise",
+    1: "more than the noise",
+    0: "cannot be told",
+    -1: "fewer than",
+    -2: "fewer, beyond",
+}
+
+
+def two_releases() -> list[tuple[Release, Told]]:
+    """Releases of the visits and of every second of them, and their files."""
+    odd, made = TABLES["visits"], []
+    for frame in (odd.frame, odd.frame[pd.factorize(odd.frame[odd.id])[0] % 2 == 0]):
+        curator = dp.Curator.open(
+            frame, opened(odd).curator.schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger()
+        )
+        release = curator.run(CASES["visits"][0], dp.PureDP(epsilon=str(EPSILON)))
+        made.append((release, Told(downloads.content(release, "release.json"))))
+    return made
+
+
+def compared_facts(now: Told, earlier: Told, odd: Odd, release: Release) -> dict[str, Callable[[Any], Any]]:
+    """What is true of the tables that compare two releases, cell by cell, by their files."""
+    true: dict[str, Any] = {}
+    for name in now.columns:
+        labels = release.schema.column(name).labels
+        error = 0.05 / (1 + 3 * len(now.columns)) / len(labels)
+        (values, _low, high), (before, _least, most) = (
+            told.of((name,), error=error) for told in (now, earlier)
+        )
+        (_n, drawn_now, one, _p), (_b, drawn_before, other, _q) = (
+            told._of((name,)) for told in (now, earlier)
+        )
+        half, change = width(one + other, True, now.noise, error), drawn_now - drawn_before
+        ends = np.minimum(change - half, values - before), np.maximum(change + half, values - before)
+        chance = scipy.stats.norm.isf(error / 2) * np.sqrt(odd.cap * np.maximum(high + most, 1))
+        sides = (before, values, values - before, *ends, ends[0] - chance, ends[1] + chance)
+        heading = f"{name}: "
+        true |= {heading + key: side.tolist() for key, side in zip(COMPARED, sides, strict=False)}
+        verdicts = (ends[0] > 0) * 1 + (ends[0] > chance) - (ends[1] < 0) * 1 - (ends[1] < -chance)
+        words = [SIGNS[int(each)] for each in verdicts]
+        true[heading + "so"] = lambda seen, words=words: all(map(str.startswith, seen, words))
+        true[heading + name] = [*labels]
+        sides_of = [join([labels[i] for i in np.flatnonzero(verdicts == sign)]) for sign in (2, -2)]
+        parts = [f"{word} {cells}" for word, cells in zip(("more", "fewer"), sides_of, strict=True) if cells]
+        true[heading + CHANGED] = "; ".join(parts)
+    true[BOTH] = true["{name} {loss}|loss"] = lambda shown: "5" in shown
+    return {key: lambda _, value=value: value for key, value in true.items()}
+
+
+def test_a_comparison_is_of_both_files(marking) -> None:
+    """A board would read differences, or intervals of them, that the two releases do not say."""
+    (release, now), (earlier, before) = two_releases()
+    document = of_release.document(release, earlier=earlier, pictures=())
+    odd = TABLES["visits"]
+    tables = [
+        each
+        for each in of_html(page(document).html(), marking)
+        if each.id.startswith(tuple(f"{name}: " for name in now.columns))
+    ]
+    facts = compared_facts(now, before, odd, release)
+    compared = check(tables, facts, {"{column}: now and earlier|column"}, None)
+    assert {f"{name}: {heading}" for name in now.columns for heading in COMPARED[:7]} <= compared
+
+
+def test_a_comparison_with_another_release_is_caught(marking) -> None:
+    """The test above would not see that the earlier counts are those of another release."""
+    (release, now), (_earlier, before) = two_releases()
+    document = of_release.document(release, earlier=release, pictures=())
+    tables = [
+        each
+        for each in of_html(page(document).html(), marking)
+        if each.id.startswith(tuple(f"{name}: " for name in now.columns))
+    ]
+    with pytest.raises(AssertionError, match="not true"):
+        check(tables, compared_facts(now, before, TABLES["visits"], release), STATIC, None)

@@ -34,6 +34,7 @@ from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
 from workbench.store.roles import ALONE, Person
 from workbench.store.settings import Settings
+from workbench.store.shares import Shares
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "sex": ["F", "M"] * 100})
 SCHEMA = dp.Schema(
@@ -288,6 +289,30 @@ def test_the_unit_of_a_source_reaches_the_ledger(
     else:
         assert ended == 1
         assert start.ledger().account(f"source {name}") is None
+
+
+def test_links_are_made_listed_and_revoked(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link of a script would show another release than the ledger has, or could not be taken back."""
+    shares = Shares(start.ledger()._store)
+    monkeypatch.setattr(start, "shares", lambda: shares)
+    parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
+    (place / "job.json").write_text(run(capsys, "job", "Visits", *parts, "--epsilon", "0.5", "--budget", "1"))
+    made = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
+    asked = ("link", "Visits", "--release", made["request_id"], "--title", "Visits of 2024")
+    answer = json.loads(run(capsys, *asked, "--gives", "counts"))
+    token = answer["address"].removeprefix("share/")
+    shown = shares.shown(shares.open(token, None) or "")
+    assert json.loads(shown.text)["request_id"] == made["request_id"]
+    assert shown.contents == {"counts"}
+    (listed,) = json.loads(run(capsys, "link", "Visits"))["links"]
+    assert (listed["title"], listed["ended"], listed["opened"]) == ("Visits of 2024", "", 0)
+    (listed,) = json.loads(run(capsys, "link", "Visits", "--revoke", listed["id"]))["links"]
+    assert listed["ended"] == "revoked"
+    assert shares.open(token, None) is None
+    assert commands.main(["link", "Visits", "--release", "nothing", "--title", "x"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
 
 
 CANARIES = ["Xanthippe Quisling", "77031-canary", "1931", "Coos-canary", "canary@example.org"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 import streamlit as st
 
@@ -12,12 +13,13 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
 from workbench.session import Offered
-from workbench.store.datasets import DataSet
+from workbench.store.datasets import DataSet, known
 from workbench.store.roles import sign_in_needed
 from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
+from workbench.ui.report import compare, of_release
 from workbench.ui.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.ui.report.explore import EXPLORE, explorable
 from workbench.ui.wording import error_words, printable
@@ -68,7 +70,12 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
     title = st.text_input(
         _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
     )
-    note = st.text_area(_("Note for the reader"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100)
+    note = st.text_area(
+        _("Note for the reader: who releases it, and why"),
+        max_chars=MAX_NOTE,
+        key=f"links-note-{key}",
+        height=100,
+    )
     expires = _expires()
     given = st.multiselect(
         _("It also offers"),
@@ -85,11 +92,48 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         if st.toggle(_("Also an interactive page"), key=f"links-explore-{key}", help=help_text):
             given.append(EXPLORE)
     try:
+        shown = _shown(chosen) if isinstance(chosen, Release) and chosen.marginals else {}
         readers = _readers() if sign_in_needed() else ()
-        return LinkDraft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
+        offered = frozenset(given)
+        return LinkDraft(title=title, note=note, expires=expires, contents=offered, readers=readers, **shown)
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
         return None
+
+
+def _shown(release: Release) -> dict[str, Any]:
+    """Ask for the charts and their order, and for a release of this person's to compare with."""
+    there = of_release.charted(release)
+    pictures = st.multiselect(
+        _("Charts, the most important first"),
+        there,
+        there,
+        format_func=lambda names: printable(" × ".join(names)),
+        key=f"links-pictures-{release.request_id}",
+    )
+    ledger = session.ledger()
+    others = {
+        line["request_id"]: (data_set, _("{name}: {what} · {when} UTC").format(name=data_set.name, **line))
+        for data_set, _lines in known(ledger)[0]
+        if ledger.is_mine(data_set.id)
+        for line in releases.earlier(data_set)
+        if line["request_id"] != release.request_id
+    }
+    wanted = (
+        None
+        if not others
+        else st.selectbox(
+            _("Compare with an earlier release"),
+            others,
+            None,
+            format_func=lambda wanted: printable(others[wanted][1]),
+            key=f"links-earlier-{release.request_id}",
+        )
+    )
+    earlier = others[wanted][0].release(wanted) if wanted else None
+    if earlier is not None:
+        compare.columns(release, earlier)  # refuses what cannot be compared before there is a link
+    return {"pictures": None if pictures == there else tuple(pictures), "earlier": earlier}
 
 
 def _expires() -> datetime:

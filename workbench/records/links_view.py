@@ -32,6 +32,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
         table, guarantee = chosen.made.table, chosen.made.guarantee
         document = of_table.document(table, guarantee, chosen.not_promised, contents=draft.contents, **seen)
     else:
+        seen |= {"pictures": draft.pictures, "earlier": draft.earlier}
         document = of_release.document(chosen, contents=draft.contents, **seen)
         questions = asking.section(chosen, "") if document.asks else ""
     with st.container(border=True):

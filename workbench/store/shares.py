@@ -26,6 +26,7 @@ import sqlalchemy as sa
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
+from dpcore.schema import Clique
 from dpcore.tables.rows import PublicTable
 from workbench.store.database import Store
 from workbench.store.narrow import let_look
@@ -38,7 +39,7 @@ MAX_TITLE, MAX_NOTE = 120, 2_000
 MAX_READERS = 200
 MAX_TEXT = 20_000_000
 """Letters of a release behind a link."""
-_SYNTACTIC = '{"syntactic": '
+_SYNTACTIC, _SHOWN = '{"syntactic": ', '{"shown": '
 _READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN = 43
 """Letters of a link: 256 bits in base64."""
@@ -53,6 +54,8 @@ class LinkDraft:
         contents: names of what is given beside pictures, tables and the guarantee.
         readers: addresses of those who may open it once they have signed in, each a whole one or "*@" and a
             domain; empty for anybody with the link.
+        pictures: columns of the charts of a release to show, in their order; None for all of them.
+        earlier: a release to compare with.
     Raises: ParameterError for a title, note or reader that cannot be.
     """
 
@@ -61,6 +64,8 @@ class LinkDraft:
     note: str = ""
     contents: frozenset[str] = frozenset()
     readers: tuple[str, ...] = ()
+    pictures: tuple[Clique, ...] | None = None
+    earlier: Release | None = None
 
     def __post_init__(self) -> None:
         for name, most in (("title", MAX_TITLE), ("note", MAX_NOTE)):
@@ -104,7 +109,7 @@ class SharedPage:
     """The content of a link that works.
 
     Attributes:
-        text: a release, as `Release.to_json` wrote it; or what `syntactic` reads.
+        text: a release, as `Release.to_json` wrote it, or what `releases` or `syntactic` reads.
     """
 
     id: str
@@ -112,6 +117,16 @@ class SharedPage:
     note: str
     contents: frozenset[str]
     text: str
+
+    def releases(self) -> tuple[Release, Release | None, tuple[Clique, ...] | None]:
+        """Return a release, the earlier one that it is compared with, and the columns of its charts."""
+        fields: dict[str, Any] = {"release": self.text, "earlier": None, "pictures": None}
+        if self.text.startswith(_SHOWN):
+            fields = json.loads(self.text)["shown"]
+        earlier, pictures = (fields[name] for name in ("earlier", "pictures"))
+        before = None if earlier is None else Release.from_json(earlier)
+        shown = None if pictures is None else tuple(map(tuple, pictures))
+        return Release.from_json(fields["release"]), before, shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
         """Return an anonymized table, its guarantee, and what it does not promise, or None for a release."""
@@ -140,7 +155,10 @@ class Shares:
         """
         if not isinstance(release, Release):
             raise _no_release(release)
-        return self._store_new(release.to_json(), draft, dataset)
+        text, earlier = release.to_json(), draft.earlier and draft.earlier.to_json()
+        if earlier is not None or draft.pictures is not None:
+            text = json.dumps({"shown": {"release": text, "earlier": earlier, "pictures": draft.pictures}})
+        return self._store_new(text, draft, dataset)
 
     def make_syntactic(
         self, made: AnonymizedTable, not_promised: Sequence[str], draft: LinkDraft, *, dataset: str
@@ -188,7 +206,7 @@ class Shares:
     def of(self, dataset: str) -> list[Share]:
         """Return the links that were made for a data set, newest first."""
         self.settle()
-        query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text")))
+        query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text", "dataset")))
         with self._store.reading() as connection:
             rows = connection.execute(query.where(shares.c.dataset == dataset)).all()
         return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
@@ -298,15 +316,7 @@ def _one(dataset: str, share: str) -> sa.ColumnElement[bool]:
 
 
 def _share(row: Any) -> Share:
-    return Share(
-        id=row.id,
-        title=row.title,
-        note=row.note,
-        contents=frozenset(json.loads(row.contents)),
-        readers=tuple(json.loads(row.readers)),
-        made=datetime.fromisoformat(row.made),
-        expires=datetime.fromisoformat(row.expires),
-        ended=row.ended,
-        opened=row.opened,
-        last_opened=datetime.fromisoformat(row.last_opened) if row.last_opened else None,
-    )
+    fields = {**row._mapping, "contents": frozenset(json.loads(row.contents))}
+    moments = {name: datetime.fromisoformat(fields[name]) for name in ("made", "expires")}
+    last = datetime.fromisoformat(row.last_opened) if row.last_opened else None
+    return Share(**fields | moments | {"readers": tuple(json.loads(row.readers)), "last_opened": last})

@@ -86,19 +86,10 @@ class ColumnInputs:
         return labels, words.format(column=self.name, labels=", ".join(map(shown, labels)))
 
     @property
-    def choices(self) -> list[tuple[str, str]]:
-        """Conditions that the short form offers, each as it stands in an address and for people."""
-        column, number = self.column, self.number
-        if not isinstance(column, IntervalColumn):
-            return [(f"{IS}-{number}={cell}", label) for cell, label in enumerate(self.labels) if self.boxes]
-        bounds = column.bounds[1:-1]
-        some = bounds[:: -(-len(bounds) // MAX_STARTS)] if bounds else []
-        ends = ((FROM, _("from {bound}")), (BELOW, _("below {bound}")))
-        return [
-            (f"{end}-{number}={each}", words.format(bound=_said(each)))
-            for end, words in ends
-            for each in some
-        ]
+    def starts(self) -> list[float | str]:
+        """Some bounds inside the range, for the short form."""
+        bounds = self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
+        return bounds[:: max(1, -(-len(bounds) // MAX_STARTS))]
 
     def _chosen(self) -> list[str]:
         numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
@@ -135,7 +126,6 @@ def section(release: Release, query: str) -> str:
         fields=inputs,
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
-        offered=[(each.name, each.choices) for each in inputs if each.choices],
         answer=None if count is None else answer_to(count, counted(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,

@@ -64,10 +64,10 @@ def difference(release: Release, earlier: Release, name: str, level: float) -> p
     rows = release.schema.unit.max_rows * np.maximum(now.high + before.high, 1.0)
     chance = statistics.NormalDist().inv_cdf((1 + each) / 2) * np.sqrt(rows)
     sure = 1 * (low > 0) + (low > chance) - 1 * (high < 0) - (high < -chance)
-    sides = {"low": low, "high": high, "low with chance": low - chance, "high with chance": high + chance}
     verdict = np.where(now.alone & before.alone, sure, 0)
     counts = {"earlier": before.values, "now": now.values, "difference": value}
-    return pd.DataFrame({**counts, **sides, "verdict": verdict})
+    sides = {"low": low, "high": high, "low with chance": low - chance, "high with chance": high + chance}
+    return pd.DataFrame(counts | sides | {"verdict": verdict})
 
 
 def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:

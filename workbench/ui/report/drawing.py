@@ -154,7 +154,7 @@ def grid(
     for i, (label, line) in enumerate(zip(rows, values, strict=True)):
         for j, value in enumerate(line):
             drawing.rect("cell", left + j * width, top + i * height, width, height, max(0.0, value) / most)
-        drawing.text(left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=14), "end")
+        drawing.text(left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end")
     for j, label in enumerate(columns):
         drawing.text(left + (j + 0.5) * width + 4, bottom + 6, printable(label, at_most=14), "end", turn=-90)
     return drawing

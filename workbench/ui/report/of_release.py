@@ -46,7 +46,7 @@ def document(
     title: str = "",
     note: str = "",
     contents: Collection[str] = EVERYTHING,
-    pictures: Sequence[Clique] = (),
+    pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
 ) -> Document:
     """Return the page of a release, for a server that answers its links and questions.
@@ -62,7 +62,7 @@ def document(
     compared = compare.columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
     title = shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200)
-    drawn = _pictures(release, pictures or charted(release), level)
+    drawn = _pictures(release, charted(release) if pictures is None else pictures, level)
     lead = _lead(release, level)
     differences = [compare.picture(release, earlier, name, level) for name in compared] if earlier else []
     preview = _("Numbers with noise, in which nobody can be found.")
