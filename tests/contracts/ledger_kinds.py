@@ -32,7 +32,8 @@ processes.set_forkserver_preload([__name__, "sqlalchemy.dialects.sqlite"])
 
 def account(**fields: Any) -> Account:
     """An account of 1,000,000 units."""
-    given = {"dataset": DATASET, "rule": "basic", "units": 1_000_000, "unit": {"max_rows": 1}, **fields}
+    usual = {"rule": "basic", "units": 1_000_000, "unit": {"max_rows": 1}, "promise": {"epsilon": "0.000001"}}
+    given: dict[str, Any] = {"dataset": DATASET, **usual, **fields}
     return Account(**given)
 
 

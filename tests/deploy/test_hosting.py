@@ -113,6 +113,7 @@ COMMANDS = {
     "make app": None,  # every test that serves
     "make engines": None,  # installs packages
     "python -m workbench release job.json --to r.json --as ada@example.org": None,  # test_commands.py
+    "python -m workbench link TABLE": None,  # test_commands.py
 }
 """Commands of the page, and how they are tried here, in this order; None where another test does."""
 

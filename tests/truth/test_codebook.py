@@ -34,6 +34,8 @@ def cells(column: dict[str, Any]) -> int:
         return (int(high[:4]) - int(low[:4]) + 1) * STEPS[column.get("step", "month")] + beside
     step = column.get("bin_width", 1)
     count = math.ceil(round((high - low + (column["kind"] == "integer")) / step, 9))
+    if cuts := column.get("cuts"):
+        count = len(cuts) + 1
     special = column.get("special", [])
     return count + beside + sum(1 if number in (low, high) else 2 for number in special)  # it splits a cell
 
