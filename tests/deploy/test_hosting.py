@@ -67,6 +67,7 @@ def test_the_units_are_read_by_systemd(tmp_path: Path) -> None:
         assert not re.search(r"Unknown|Failed to parse|Invalid|not executable", ended.stderr), ended.stderr
 
 
+@pytest.mark.proof
 def test_the_nightly_backup_holds_the_ledger(tmp_path: Path) -> None:
     """The operator would find out at the restore that every night an empty folder was copied."""
     unit, data, kept = DEPLOY / "privacy-workbench-backup.service", tmp_path / "var", tmp_path / "kept"
@@ -129,6 +130,7 @@ def test_every_command_of_the_page_is_tried() -> None:
             assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE), command
 
 
+@pytest.mark.proof
 def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     """The operator would be left with a sentence of argparse in the night of the restore."""
     _ledger(tmp_path / "var")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.corpus import CORPUS, GROUPS, group
 from tests.pages.tab import Tab
-from tests.tiers import ROOT, but_first
+from tests.tiers import ROOT
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 OPENED = {"1,000 columns, two used"}
@@ -29,7 +29,8 @@ def _look(tab: Tab, where: str) -> None:
             assert said, f"{where}: {each.label!r} is disabled and nothing says why"
 
 
-@pytest.mark.parametrize("number", but_first(1, range(GROUPS)))
+@pytest.mark.proof
+@pytest.mark.parametrize("number", range(GROUPS))
 def test_every_table_through_every_page(app: Tab, number: int) -> None:
     """A valid table would end in an error page, and its owner not get any further."""
     for name, (content, file) in group(number).items():

@@ -31,6 +31,7 @@ def test_ten_lessons_stand_in_order(learn: Tab) -> None:
     assert learn.errors == ""
 
 
+@pytest.mark.proof
 def test_every_question_is_answered_at_once(learn: Tab) -> None:
     """A question would stay open, a wrong answer pass for a right one, or what was answered be forgotten."""
     for number, (key, lesson) in enumerate(LESSONS.items(), start=1):
