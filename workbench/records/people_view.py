@@ -38,10 +38,13 @@ def show(dataset: str) -> None:
                 on_click=_hide,
                 args=(dataset, person),
             )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with (
+        st.form("people", border=False),  # a run between its fields would take what is typed into the second
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
         st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
         st.text_input(_("Name that they see"), public_name(ledger.lines(dataset)), 120, key=_NAME.key)
-        st.button(_("Show the releases"), on_click=_show, args=(dataset,))
+        st.form_submit_button(_("Show the releases"), on_click=_show, args=(dataset,))
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
