@@ -49,14 +49,13 @@ accept: $(VENV)/app
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
 # Servers and workers that tests start read compiled modules, also where the environment asks for none.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist worksteal
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-# Many quick tests wait for a server or a database of their own: one more worker than cores takes that time.
 test: $(VENV)/dev chromium
-	$(PYTEST) -n $$(($$(nproc) + 1)) -m "not proof"
+	$(PYTEST) -m "not proof"
 
 proofs: $(VENV)/dev chromium
-	$(PYTEST) -n auto -m "proof or hypothesis" --hypothesis-profile=full
+	$(PYTEST) -m "proof or hypothesis" --hypothesis-profile=full
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
