@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -16,27 +14,13 @@ import sqlalchemy as sa
 import dpcore as dp
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import LedgerError
-from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
+from tests.contracts.ledger_kinds import DATASET, SqlKind, account
 from workbench.store import leases
 from workbench.store.ledger import SqlLedger
 
-POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 STATES = ("reserved", "measuring", "post-processing", "committing", "committed and unread")
 TABLE = pd.DataFrame({"sex": ["F", "M"] * 20})
 SCHEMA = dp.Schema(columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1))
-
-
-@pytest.fixture(params=["sqlite", POSTGRES])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if request.param == "sqlite":
-        with sqlite_kind(tmp_path / "var") as made:
-            yield made
-    elif url.startswith("postgres"):
-        with postgres_kind(tmp_path / "var", url) as made:
-            yield made
-    else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
 
 
 def _age(kind: SqlKind) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +36,10 @@ KEY = b"k" * 32
 OLD = ["1", "2", "2-surveys", "3", "4"]
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if request.param == "sqlite":
-        made = sqlite_kind(tmp_path / "var")
-    elif url.startswith("postgres"):
-        made = postgres_kind(tmp_path / "var", url)
-    else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
-    with made as kind:
-        kind.settings = dataclasses.replace(kind.settings, key=KEY)
-        yield kind
+@pytest.fixture
+def kind(kind: SqlKind) -> SqlKind:
+    kind.settings = dataclasses.replace(kind.settings, key=KEY)
+    return kind
 
 
 def _load(kind: SqlKind, version: str) -> None:

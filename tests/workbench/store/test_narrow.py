@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
-from tests.contracts.ledger_kinds import SqlKind, postgres_kind, sqlite_kind
+from tests.contracts.ledger_kinds import SqlKind
 from workbench.store.database import Store
 from workbench.store.settings import Settings
 from workbench.store.shares import Shares
@@ -27,19 +26,6 @@ FORBIDDEN = (
     "INSERT INTO shares (id) VALUES ('x')",
     "CREATE TABLE more (a integer)",
 )
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if request.param == "sqlite":
-        made = sqlite_kind(tmp_path)
-    elif url.startswith("postgres"):
-        made = postgres_kind(tmp_path, url)
-    else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
-    with made as kind:
-        yield kind
 
 
 @pytest.mark.parametrize("statement", FORBIDDEN)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
-from tests.contracts.ledger_kinds import SqlKind, account, postgres_kind, sqlite_kind
+from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export
 from workbench.store.datasets import Declaration, find, keep, public_name
 from workbench.store.ledger import SqlLedger
@@ -27,19 +25,6 @@ BUDGET = dp.PureDP(epsilon="0.5")
 ADA = Person(address="ada@example.org", role="steward")
 BOB = Person(address="bob@example.org", role="steward")
 ANN = Person(address="ann@example.org", role="analyst")
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if request.param == "sqlite":
-        with sqlite_kind(tmp_path) as made:
-            yield made
-    elif url.startswith("postgres"):
-        with postgres_kind(tmp_path, url) as made:
-            yield made
-    else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
 
 
 class Server:

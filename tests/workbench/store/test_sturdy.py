@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
@@ -23,8 +20,6 @@ from tests.contracts.ledger_kinds import (
     DATASET,
     SqlKind,
     account,
-    postgres_database,
-    postgres_kind,
     reserve_and_die,
     run_process,
     sqlite_kind,
@@ -34,23 +29,6 @@ from workbench.store import rekey as rekeying
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.rekey import rekey
-
-POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
-
-
-@pytest.fixture(params=["sqlite", POSTGRES])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if request.param == "sqlite":
-        with sqlite_kind(tmp_path / "var") as made:
-            yield made
-    elif url.startswith("postgres"):
-        with ExitStack() as stack:
-            if "alone" in request.keywords:
-                url = stack.enter_context(postgres_database(url))
-            yield stack.enter_context(postgres_kind(tmp_path / "var", url))
-    else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
 
 
 def _spend(ledger: SqlLedger, name: str, units: int = 100_000) -> None:
