@@ -72,9 +72,20 @@ def test_who_has_gone_on_is_left_alone(page):
     page.get_by_text("Open").click()
     page.evaluate(AUDIT)
     assert focused(page) == "Open"
-    page.evaluate("document.activeElement.blur()")
+    page.mouse.click(5, 500)
     page.evaluate(AUDIT)
     assert page.evaluate("document.activeElement.tagName") == "BODY"
+
+
+def test_a_step_whose_button_is_gone_is_taken(page):
+    """After "Pay and release" the next Tab led past the result, wherever its dialog had been in the page."""
+    state(page, "running")
+    state(page, "notRunning")
+    page.get_by_text("Open").click()
+    page.evaluate(AUDIT)
+    assert focused(page) == "Open"
+    page.evaluate("document.querySelector('button').remove()")
+    assert focused(page) == "Audit"
 
 
 def test_another_heading_begins_at_the_top(page):

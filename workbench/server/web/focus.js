@@ -1,4 +1,4 @@
-// People who work by keyboard or by ear go on at the new page's heading, and the page begins at its top.
+// People who work by keyboard or by ear go on at the heading of a new page or step, and it begins at its top.
 (() => {
   let shown = location.pathname; // the page whose heading was taken last
   let said = null; // the words of that heading, until the person does something
@@ -8,8 +8,10 @@
     const heading = document.querySelector("[data-testid=stMain] h1");
     const app = document.querySelector("[data-testid=stApp]");
     if (!heading || app?.dataset.testScriptState !== "notRunning") return;
-    if (!turned && last !== null && last !== heading.textContent)  // a button led to another step
+    if (!turned && last !== null && last !== heading.textContent) {  // a button led to another step
       document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+      said = ""; // the button may go only later, and the focus with it
+    }
     last = heading.textContent;
     if (!turned && said === null) return;
     // A slow page shows the heading of the last one for a while, and may draw its own more than once.
