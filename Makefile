@@ -4,7 +4,7 @@
 # make lint   format, lint and types
 # make check  lint, test, proofs
 # make bench  every benchmark
-# make messages  what there is to translate, as build/workbench.pot
+# make messages  what there is to translate, as build/workbench.pot, and in the catalogue of each language
 # make wheel  the library as a wheel in build/
 
 SHELL := /bin/bash
@@ -90,7 +90,10 @@ $(BIN)/python:
 
 messages: $(VENV)/dev
 	mkdir -p build
-	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages share workbench dpcore
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -k n_:1,2 --no-location --no-wrap --sort-output \
+	-o build/workbench.pot app.py pages share workbench dpcore
+	$(BIN)/pybabel -q update -i build/workbench.pot -d workbench/locale -D workbench --no-fuzzy-matching --ignore-obsolete \
+	--ignore-pot-creation-date --no-wrap
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \

@@ -12,8 +12,8 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
-from workbench.ui.wording import join, number, percent, plain
+from workbench.ui.language import Words, _, join
+from workbench.ui.wording import number, percent, plain
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
 ASKED = 4

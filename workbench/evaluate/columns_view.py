@@ -23,7 +23,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.ui import charts, releases, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
+from workbench.ui.language import _, commas
 from workbench.ui.wording import percent, plain
 
 SHOWN = 20
@@ -123,7 +123,7 @@ def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
     """Return one line per column and pair, in their order."""
     return pd.DataFrame(
         {
-            _("columns"): [", ".join(columns) for columns in shares],
+            _("columns"): [commas(columns) for columns in shares],
             _("rows that would have to change"): [percent(share) for share in shares.values()],
         }
     )

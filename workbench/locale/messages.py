@@ -17,13 +17,17 @@ ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt"
 
 def extract(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, str, str, list[str]]]:
+) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
     """(line, function, message, comments) of every message in one source file, for Babel."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             name = ast.unparse(call.func).rpartition(".")[2]
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
-            if name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
+            plural = call.args[1:2] if name == "n_" else [k.value for k in call.keywords if k.arg == "many"]
+            if plural:
+                forms = *_texts(call.args[0]), *_texts(plural[0])
+                yield call.lineno, "ngettext", forms, []
+            elif name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
                 marked += call.args[:1]
             for argument in marked:
                 for message in _texts(argument):

@@ -12,7 +12,7 @@ from dpcore.tables.rows import PublicTable
 from workbench.ui.language import _
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.downloads import ROWS
-from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked
+from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked, whole
 
 SHOWN_ROWS = 100
 
@@ -32,7 +32,7 @@ def document(
     """
     frame = table.frame
     left_out = len(frame) - SHOWN_ROWS
-    more = _("{rows} more rows are in the table.").format(rows=f"{left_out:,}") if left_out > 0 else ""
+    more = _("{rows} more rows are in the table.").format(rows=whole(left_out)) if left_out > 0 else ""
     return Document(
         title=printable(title, at_most=120) or _("Anonymized table"),
         badge="syntactic",
@@ -50,7 +50,7 @@ def document(
         pictures=(
             Picture(
                 title=_("{rows} rows of {columns} columns").format(
-                    rows=f"{len(frame):,}", columns=len(frame.columns)
+                    rows=whole(len(frame)), columns=len(frame.columns)
                 ),
                 table=TextTable.of(frame.head(SHOWN_ROWS), note=more),
                 folded=False,
