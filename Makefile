@@ -90,7 +90,7 @@ $(BIN)/python:
 
 messages: $(VENV)/dev
 	mkdir -p build
-	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -k n_:1,2 --no-location --no-wrap --sort-output \
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg --no-location --no-wrap --sort-output \
 	-o build/workbench.pot app.py pages share workbench dpcore
 	$(BIN)/pybabel -q update -i build/workbench.pot -d workbench/locale -D workbench --no-fuzzy-matching --ignore-obsolete \
 	--ignore-pot-creation-date --no-wrap

@@ -39,9 +39,9 @@ from workbench import session
 from workbench.records.link_form import LinksState
 from workbench.store.shares import SharedPage
 from workbench.store.surveys import links_work
+from workbench.ui.language import join
 from workbench.ui.report import asking, downloads, of_release, of_table, sentences
 from workbench.ui.report.document import page
-from workbench.ui.wording import join
 
 COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 100 cases|"
 BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}.|"

@@ -13,7 +13,7 @@ from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, n_
 from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
@@ -132,7 +132,7 @@ def invite(question: dl.Question, people: int) -> None:
     )
     count = min(people, MAX_PEOPLE)
     st.button(
-        _("Make {count} links").format(count=whole(count)),
+        n_("make links", count),
         type="primary",
         icon=":material/link:",
         disabled=not links_work.is_set(),

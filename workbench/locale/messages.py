@@ -23,10 +23,8 @@ def extract(
         if isinstance(call, ast.Call):
             name = ast.unparse(call.func).rpartition(".")[2]
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
-            plural = call.args[1:2] if name == "n_" else [k.value for k in call.keywords if k.arg == "many"]
-            if plural:
-                forms = *_texts(call.args[0]), *_texts(plural[0])
-                yield call.lineno, "ngettext", forms, []
+            if many := [each.value for each in call.keywords if each.arg == "many"]:
+                yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []
             elif name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
                 marked += call.args[:1]
             for argument in marked:
@@ -36,7 +34,7 @@ def extract(
 
 def extract_words(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, str, str, list[str]]]:
+) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
     """(line, function, message, comments) of every message in a data file, for Babel."""
     for package, tables in tomllib.load(file).items():
         if isinstance(tables, list):
@@ -44,7 +42,8 @@ def extract_words(
             continue
         for name, messages in tables.items():
             for message in messages.values():
-                yield 1, "", message, [f"{package}.{name}"]
+                plural = isinstance(message, list)  # of one, and of many
+                yield 1, "ngettext" if plural else "", message, [f"{package}.{name}"]
 
 
 def _values(data: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from workbench.store.datasets import DataSet, Declaration, public_name
 from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
-from workbench.ui.language import Words, _, commas, said
+from workbench.ui.language import Words, _, commas, n_, said
 from workbench.ui.wording import plain, unit_words
 
 FACTS = Words("records.facts")
@@ -43,11 +43,7 @@ def show(data_set: DataSet) -> None:
         st.info(_("This data set was opened before its description was kept. Open its file once more."))
         return
     schema = declaration.schema
-    st.markdown(
-        _("**{columns} columns may be released. Protected: {unit}.**").format(
-            columns=len(schema.columns), unit=plain(unit_words(schema.unit))
-        )
-    )
+    st.markdown(n_("may be released", len(schema.columns), unit=plain(unit_words(schema.unit))))
     st.dataframe(table(declaration), hide_index=True)
     if schema.excluded:
         left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)

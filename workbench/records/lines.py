@@ -14,7 +14,7 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
 from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
-from workbench.ui.language import Words, _, commas
+from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
 
@@ -112,8 +112,7 @@ def _outside(content: dict[str, Any]) -> str:
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
     if "declared" in content:
-        columns = len(content["declared"]["schema"]["columns"])
-        return _("declared what is publicly known: {columns} columns").format(columns=columns)
+        return n_("declared", len(content["declared"]["schema"]["columns"]))
     if "people" in content:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")

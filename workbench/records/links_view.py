@@ -14,7 +14,7 @@ from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, commas, day, minute
+from workbench.ui.language import Words, _, commas, day, minute, n_
 from workbench.ui.report import asking, of_release, of_table
 from workbench.ui.report.document import page
 from workbench.ui.wording import plain
@@ -100,6 +100,4 @@ def _state(share: Share) -> str:
 def _seen(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
-    return _("opened {times} times, last on {when} UTC").format(
-        times=share.opened, when=plain(minute(share.last_opened))
-    )
+    return n_("opened", share.opened, when=plain(minute(share.last_opened)))

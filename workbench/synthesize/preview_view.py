@@ -23,7 +23,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.ui import charts, epsilon_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, digits
+from workbench.ui.language import _, digits, n_
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon, whole
 
 DROWNED, ROUGH = 1.0, 0.3
@@ -267,12 +267,7 @@ def _expectation(preview: Preview) -> None:
             )
         )
     cells = _("{cells} cells in all.").format(cells=whole(sum(each.cells for each in tables)))
-    more = (
-        _("The budget allows one such release.")
-        if repeats == 1
-        else _("The budget allows {repeats} such releases.").format(repeats=whole(repeats))
-    )
-    st.caption(f"{cells} {more}")
+    st.caption(f"{cells} {n_('such releases', repeats)}")
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:

@@ -56,12 +56,8 @@ def digits(text: str, *, grouped: bool = False) -> str:
 
 def percent_sign() -> str:
     """Return the sign after hundredths, after a narrow blank where the language has one."""
-    language = code()
-    return (
-        _PERCENT
-        if language == ENGLISH or "\xa0" in str(cldr(language).percent_formats[None].pattern)
-        else "%"
-    )
+    wide = code() == ENGLISH or "\xa0" in str(cldr(code()).percent_formats[None].pattern)
+    return _PERCENT if wide else "%"
 
 
 def number_signs() -> dict[str, Any]:
@@ -73,14 +69,13 @@ def number_signs() -> dict[str, Any]:
 
 def day(moment: datetime | str) -> str:
     """Write a day, such as 2026-11-23, 23.11.2026 or 2026年11月23日. Args: moment: as of `minute`."""
-    moment = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    return format_date(moment, "short" if code() == ENGLISH else "medium", locale=cldr(code()))
+    width: Any = "short" if code() == ENGLISH else "medium"
+    return format_date(datetime.fromisoformat(str(moment)), width, locale=cldr(code()))
 
 
 def minute(moment: datetime | str) -> str:
     """Write a day and its hour and minute. Args: moment: UTC, also as the ledger writes it."""
-    moment = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    return f"{day(moment)} {moment:%H:%M}"
+    return f"{day(moment)} {datetime.fromisoformat(str(moment)):%H:%M}"
 
 
 def join(names: Sequence[object]) -> str:
@@ -124,8 +119,12 @@ def _(message: str) -> Sentence:
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).gettext(message)))
 
 
-def n_(one: str, many: str, number: int) -> Sentence:
-    """Translate a message in the form that a number of things takes."""
+def n_(key: str, number: int, **fields: object) -> str:
+    """Write a number of things in the form that it takes. Args: key: of a pair in `words.toml`."""
+    return _plural(*_tables()["ui"]["counts"][key], number).format(number=number, **fields)
+
+
+def _plural(one: str, many: str, number: int) -> Sentence:
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
 
 
@@ -139,7 +138,7 @@ def said(text: str) -> str:
     if not text or not isinstance(text, Text):
         return text and _(text)
     message = (
-        n_(text.template, text.many, next(iter(text.fields.values()))) if text.many else _(text.template)
+        _plural(text.template, text.many, next(iter(text.fields.values()))) if text.many else _(text.template)
     )
     fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
     return message.format(**fields)

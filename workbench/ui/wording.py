@@ -111,7 +111,7 @@ def unit_words(unit: PrivacyUnit) -> str:
     """Describe the privacy unit in a few words."""
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
-    rows = n_("{rows} row", "{rows} rows", unit.max_rows).format(rows=unit.max_rows)
+    rows = n_("rows", unit.max_rows)
     if unit.id_column is None:
         return _("a person has at most {rows}, declared and not checked").format(rows=rows)
     if unit.from_data:
@@ -124,13 +124,7 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 def counted_words(unit: PrivacyUnit) -> str:
     """Say what is left out where rows of a person beyond the largest number are not counted; else empty."""
-    if unit.id_column is None:
-        return ""
-    if unit.max_rows == 1:
-        return _("Of each person at most 1 row was counted: these are people, not visits.")
-    return _(
-        "Of each person at most {rows} rows were counted: further rows of people who have more are left out."
-    ).format(rows=unit.max_rows)
+    return "" if unit.id_column is None else n_("of each person", unit.max_rows)
 
 
 def budget_words(account: Account) -> str:

@@ -11,7 +11,7 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import _, commas
+from workbench.ui.language import _, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
@@ -149,4 +149,4 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 def _say_more(question: FactQuestion) -> None:
     """Say how many columns are still to be asked about."""
     if question.more:
-        st.caption(_("{more} more columns are asked about after this.").format(more=question.more))
+        st.caption(n_("more columns", question.more))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from workbench.locale.languages import languages
-from workbench.ui.language import Words, _, code, n_
+from workbench.ui.language import Words, _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
@@ -165,5 +165,5 @@ def _templates(folder: Path) -> Any:
         lstrip_blocks=True,
         loader=jinja2.FileSystemLoader(folder),
     )
-    made.globals |= {"_": _, "n_": n_, "languages": languages}
+    made.globals |= {"_": _, "languages": languages}
     return made
