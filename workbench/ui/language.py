@@ -85,7 +85,7 @@ def join(names: Sequence[object]) -> str:
 
 def commas(names: Iterable[object]) -> str:
     """Write a list without an "and"."""
-    return cldr(code()).list_patterns["standard"]["middle"].format("", "").join(map(str, names))
+    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))
 
 
 class Sentence(str):
@@ -99,7 +99,7 @@ class Sentence(str):
 class _Sentences(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """Write one field as its template wants it."""
-        if not isinstance(value, Real) or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, Real):
             return str(super().format_field(value, format_spec))
         text, grouped = format(value, format_spec.replace(",", "")), "," in format_spec
         number = digits(text.removesuffix("%"), grouped=grouped)
@@ -110,21 +110,22 @@ _SENTENCES = _Sentences()
 
 
 @functools.cache
-def _tables() -> dict[str, dict[str, dict[str, str]]]:
+def _tables() -> dict[str, dict[str, dict[str, Any]]]:
     return tomllib.loads((LOCALE / "words.toml").read_text(encoding="utf-8"))
 
 
-def _(message: str) -> Sentence:
+def _(message: str) -> str:
     """Translate a message into the language of this session or request."""
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).gettext(message)))
 
 
 def n_(key: str, number: int, **fields: object) -> str:
     """Write a number of things in the form that it takes. Args: key: of a pair in `words.toml`."""
-    return _plural(*_tables()["ui"]["counts"][key], number).format(number=number, **fields)
+    one, many = _tables()["ui"]["counts"][key]
+    return _plural(one, many, number).format(number=number, **fields)
 
 
-def _plural(one: str, many: str, number: int) -> Sentence:
+def _plural(one: str, many: str, number: int) -> str:
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
 
 

@@ -26,7 +26,9 @@ def choose_language() -> None:
 
     LANGUAGE.put(tab.language)
     label = _("Language")
-    st.sidebar.selectbox(label, list(names), format_func=names.get, key=LANGUAGE.key, on_change=choose)
+    st.sidebar.selectbox(
+        label, list(names), format_func=names.__getitem__, key=LANGUAGE.key, on_change=choose
+    )
 
 
 def let_in() -> Person:
