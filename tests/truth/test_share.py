@@ -52,7 +52,8 @@ AMONG = "The largest is one of {cells}; the noise hides which.|cells"
 HALF = "More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.|"
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
-    "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
+    "Of each person at most {number} rows were counted: further rows of people who have more are left out."
+    "|number"
 )
 MADE = (
     "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
