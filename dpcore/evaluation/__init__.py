@@ -19,6 +19,7 @@ from dpcore.evaluation.table.outliers import ThinRows as ThinRows
 from dpcore.evaluation.table.outliers import ThinRowsOf as ThinRowsOf
 from dpcore.evaluation.table.proposals import FrontierOf as FrontierOf
 from dpcore.evaluation.table.proposals import HierarchiesOf as HierarchiesOf
+from dpcore.evaluation.table.proposals import NeighborsOf as NeighborsOf
 from dpcore.evaluation.table.proposals import RolesOf as RolesOf
 from dpcore.evaluation.table.proposals import SizeOf as SizeOf
 from dpcore.evaluation.table.proposals import default_plan as default_plan

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, NonUniformEntropy
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
@@ -106,7 +106,7 @@ def _plan(files: Mapping[str, bytes], separator: str, subset: BoolArray | None) 
         each.findtext("attribute", ""): float(each.findtext("weight", "")) / USUAL_WEIGHT
         for each in config.iter("attributeWeight")
     }
-    if isinstance(metric, Separable):
+    if isinstance(metric, InformationLoss | NonUniformEntropy):
         metric = dataclasses.replace(
             metric, weights={name: each for name, each in weights.items() if each != 1}
         )
