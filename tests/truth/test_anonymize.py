@@ -300,7 +300,8 @@ def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Tru
     found = check(seen[:end], PAGE | of_cells(t), STATIC, t)
     check(of_report(files[REPORT], marks), SIGNED, STATIC, t)
     rows = {
-        f"{{number}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])]) for name in t.csv
+        f"{{number}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])])
+        for name in t.csv
     }
     check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
     return found
