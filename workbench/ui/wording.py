@@ -16,7 +16,7 @@ from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
-from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy
+from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy, stored
 
 SAMPLE_TITLES = Words("ui.sample_titles")
 SAMPLE_LINES = Words("ui.sample_lines")
@@ -219,7 +219,7 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
     sentences = [
         promise,
         _("Protects against learning whether one person is in the table: {unit}.").format(
-            unit=shown(guarantee.unit, at_most=200)
+            unit=shown(stored(guarantee.unit), at_most=200)
         ),
     ]
     if guarantee.stands_on:
