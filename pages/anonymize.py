@@ -41,8 +41,9 @@ with left:
     if plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
+        node = demands_form.levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method)
+            plan = plans.plan_of(curator, current, wanted, method=method, node=node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)

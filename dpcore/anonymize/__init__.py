@@ -17,13 +17,14 @@ from dpcore.anonymize.fulldomain.metrics import (
 from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest as suggest_hierarchy
-from dpcore.anonymize.methods import FullDomain, LocalRecoding, Microaggregation, Mondrian
+from dpcore.anonymize.methods import CellSuppression, FullDomain, LocalRecoding, Microaggregation, Mondrian
 from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality
 
 __all__ = [
     "AverageClassSize",
+    "CellSuppression",
     "DeltaPresence",
     "Discernibility",
     "DistinctL",

@@ -42,7 +42,8 @@ class Choices:
     subset: str | None = None
     """A column of true and false: the rows to be published out of a population table; it is dropped."""
     node: Mapping[str, int] | None = None
-    """The level of every quasi-identifier in full-domain generalization; None for the optimal ones."""
+    """The level of every quasi-identifier in full-domain generalization, None for the optimal ones, or before
+    cells are suppressed, None for the values as they are."""
 
     def __post_init__(self) -> None:
         for role in self.roles.values():

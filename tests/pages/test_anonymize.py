@@ -347,7 +347,7 @@ def test_methods_are_compared_on_demand(app: Tab) -> None:
     app.press("Compare the methods")
     assert len(app.curator.lines()) > reads
     table = next(each.value for each in app.at.dataframe if "method" in each.value)
-    assert table["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
+    assert table["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
     assert "microaggregation needs numbers" in app.text
 
 

@@ -15,6 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     NonUniformEntropy,
 )
+from dpcore.anonymize.methods import CellSuppression
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -83,6 +84,23 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         subset=subset,
         household=household,
     )
+
+
+def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
+    """Ask for the level of each column from which cells are suppressed; None for other methods."""
+    if method != CellSuppression.kind:
+        return None
+    with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
+        return {
+            name: st.number_input(
+                _("Level of {column}").format(column=plain(name)),
+                0,
+                current.hierarchies[name].height,
+                key=f"anonymize-level-{name}-{current.version}",
+                help=_("0: the values as they are."),
+            )
+            for name in current.quasi_identifiers
+        }
 
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:

@@ -36,7 +36,8 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
-        st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
+        heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
+        st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
