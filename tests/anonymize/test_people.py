@@ -209,10 +209,11 @@ def test_mdav_does_not_follow_the_order_of_the_rows() -> None:
 def test_methods_say_what_they_need() -> None:
     """A page would ask for hierarchies that nobody reads, or offer suppression that is ignored."""
     needs = {name for name, method in Method.kinds().items() if method.needs_hierarchies}
-    assert needs == {"full-domain", "local recoding"}
+    assert needs == {"full-domain", "local recoding", "cell suppression"}
     assert [name for name, method in Method.kinds().items() if method.searches] == ["full-domain"]
     assert [name for name, method in Method.kinds().items() if method.cuts_freely] == [
         "local recoding",
+        "cell suppression",
         "mondrian",
     ]
 
