@@ -340,6 +340,19 @@ def test_microaggregation_needs_numbers(app: Tab) -> None:
     assert made(app).groupby("age").size().min() >= 5
 
 
+def test_cells_are_suppressed_from_the_levels_that_are_chosen(app: Tab) -> None:
+    """A person could not begin from ten years of age, or would see the cost of another method."""
+    page(app).set("selectbox", METHOD, "cell suppression")
+    assert "What each k costs with suppression of cells" in app.text
+    app.press(MAKE)
+    cells = [(made(app) == "*").to_numpy().sum()]
+    app.set("number_input", "Level of age", 1).press(MAKE)
+    cells.append((made(app) == "*").to_numpy().sum())
+    assert app.errors == ""
+    assert cells[0] > cells[1] > 0
+    assert made(app).groupby(["age", "sex", "zip"]).size().min() >= 5
+
+
 def test_methods_are_compared_on_demand(app: Tab) -> None:
     """A person could not see what another method keeps, or would wait for it unasked."""
     page(app)

@@ -405,7 +405,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{HEADER}|held": 0,
         f"{HEADER}|left": 3,
         " > value": lambda shown: "300 rows.csv" in shown,
-        "{versions} versions of this table were made; together they can reveal more.|versions": 2,
+        "{versions} versions of this table were made; together they can reveal more.|versions": 3,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,
@@ -438,7 +438,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
     versions = (
         "Another version of this table was made before ({others} in all). Versions together can reveal "
     )
-    true[versions + "more than each alone, and no budget counts that.|others"] = 1
+    true[versions + "more than each alone, and no budget counts that.|others"] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 
