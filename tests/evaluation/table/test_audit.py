@@ -212,7 +212,10 @@ def test_journalist_and_marketer_are_expected_over_the_population() -> None:
     assert found.estimates.journalist == pytest.approx(expected(1))
     assert found.estimates.marketer == pytest.approx((3 * expected(3) + expected(1)) / 4)
     assert found.risk.highest == 1.0
+    assert found.estimates.k_map == 1
+    assert audit(pd.concat([frame] * 4), population=160).estimates.k_map > 4
     everybody = audit(frame, population=4)
+    assert everybody.estimates.k_map == 1
     assert everybody.estimates.marketer == pytest.approx(everybody.risk.average)
 
 
