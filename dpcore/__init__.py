@@ -19,6 +19,7 @@ from dpcore.errors import (
     RequestConflict,
     RowsError,
     SchemaError,
+    UsageError,
 )
 from dpcore.evaluation.utility.range_queries import range_query
 from dpcore.release import Guarantee, InternalReport, Release
@@ -81,6 +82,7 @@ __all__ = [
     "SomeColumns",
     "Statistics",
     "Tree",
+    "UsageError",
     "count_rows",
     "range_query",
     "read_release",

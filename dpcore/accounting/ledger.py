@@ -28,6 +28,7 @@ from dpcore.errors import (
     LedgerError,
     ParameterError,
     RequestConflict,
+    UsageError,
 )
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
@@ -107,7 +108,7 @@ class Charge:
 
     def __post_init__(self) -> None:
         if self.units < 0 or self.threshold_units < 0:
-            raise ParameterError("a charge must not be below 0", remedy="there are no refunds")
+            raise UsageError("a charge must not be below 0", remedy="there are no refunds")
         if any(len(name) > 100 for name in self.part or ()):
             raise ParameterError(
                 "the column and the category of a part must have at most 100 characters",

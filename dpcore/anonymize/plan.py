@@ -15,7 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import FullDomain, Method
 from dpcore.anonymize.models import PrivacyModel
-from dpcore.errors import HierarchyError, ParameterError
+from dpcore.errors import HierarchyError, ParameterError, UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Plan(Choices):
             models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
             metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
-        except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
             raise ParameterError(
                 "the file is not a plan", remedy="take a plan that this program saved"
             ) from error

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from dpcore.errors import LimitError, ParameterError, ReadError
+from dpcore.errors import LimitError, ReadError, UsageError
 
 _MEGABYTE = 2**20
 _UNSEEN = {"Cc", "Zl", "Zp"}
@@ -33,9 +33,7 @@ class Limits:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if value < 1:
-                raise ParameterError(
-                    "the limit of {name} ({value}) must be at least 1", name=limit.name, value=value
-                )
+                raise UsageError(f"the limit of {limit.name} ({value}) must be at least 1")
 
 
 DEFAULT_LIMITS = Limits()

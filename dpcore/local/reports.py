@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpcore.errors import ParameterError, ReadError
+from dpcore.errors import ParameterError, ReadError, UsageError
 from dpcore.local.base import Reports
 from dpcore.local.question import Question
 
@@ -39,8 +39,11 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
                 remedy="decode the reports of each question on their own",
                 line=number,
             )
-    question = Question.from_dict(first)
-    return question, question.protocol.from_plain([each["report"] for each in fields])
+    try:
+        question = Question.from_dict(first)
+        return question, question.protocol.from_plain([each["report"] for each in fields])
+    except UsageError:
+        raise _no_report(numbered[0][0]) from None
 
 
 def _head(fields: dict[str, Any]) -> dict[str, Any]:
@@ -55,9 +58,13 @@ def _fields(number: int, line: str) -> dict[str, Any]:
     if not isinstance(fields, dict) or set(fields) != {
         "question", "protocol", "epsilon", "categories", "report",
     }:  # fmt: skip
-        raise ReadError(
-            "line {line} is no report: it may have been cut off",
-            remedy="take the file as it was saved, one JSON object per line",
-            line=number,
-        )
+        raise _no_report(number)
     return fields
+
+
+def _no_report(number: int) -> ReadError:
+    return ReadError(
+        "line {line} is no report: it may have been cut off",
+        remedy="take the file as it was saved",
+        line=number,
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import SchemaError, UsageError
 from dpcore.schema.values import MISSING
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each
@@ -69,7 +69,7 @@ def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
     from scipy.special import hyp2f1
 
     if (frequency < 1).any():
-        raise ParameterError("a class has at least one person", remedy="leave empty classes out")
+        raise UsageError("a class has at least one person", remedy="leave empty classes out")
     share = np.minimum(1.0, frequency / population)
     return np.asarray(share / frequency * hyp2f1(1, 1, frequency + 1, 1 - share), dtype=np.float64)
 

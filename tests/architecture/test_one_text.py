@@ -58,7 +58,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
-        "mechanisms.measurer": {"str(order)"},
         "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {

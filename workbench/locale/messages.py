@@ -13,6 +13,8 @@ NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
+FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
+"""Errors that no page lets a person cause. They stay in English: a page shows the id of their line in the log."""
 
 
 def extract(
@@ -22,6 +24,8 @@ def extract(
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             name = ast.unparse(call.func).rpartition(".")[2]
+            if name in FOR_PROGRAMMERS:
+                continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
                 marked += call.args[:1]

@@ -29,7 +29,7 @@ from dpcore.anonymize.fulldomain.size import check_nodes, progress_each, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
@@ -78,9 +78,7 @@ def search(
         when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
     """
     if not 0 <= limit <= 1:
-        raise ParameterError(
-            "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
-        )
+        raise UsageError(f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of people")
     check_nodes(table)
     metric = metric or InformationLoss()
     allowed = most_within(limit, table.people)

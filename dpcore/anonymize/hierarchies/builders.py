@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.date import days_in
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
@@ -128,9 +128,7 @@ def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason
     Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
     """
     if not separator or keep not in ("start", "end"):
-        raise ParameterError(
-            "a separator and keep=start or keep=end are needed", remedy="name both", keep=keep
-        )
+        raise UsageError("a separator and keep=start or keep=end are needed", remedy="name both")
     leaves = _leaves(values)
     parts = {leaf: leaf.split(separator) for leaf in leaves}
     depth = max(len(part) for part in parts.values())
@@ -195,7 +193,7 @@ def _stacked(
         named: whether a level with one label for all is kept, for what that says.
     """
     if not leaves:
-        raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
+        raise UsageError("a hierarchy needs at least one value", remedy="take a column that is not empty")
     stack = [leaves]
     for level in ([label(leaf, step) for leaf in leaves] for step in steps):
         if level != stack[-1] and (named or len(set(level)) > 1):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies
 from dpcore.evaluation.attacks.knowledge import inference, linkability
@@ -76,9 +76,7 @@ def disclosure(
     Raises: ParameterError when the tables share fewer than two columns, or `secret` is none of them.
     """
     if attempts < 10:
-        raise ParameterError(
-            "attempts ({attempts}) must be at least 10", remedy="ask for 500", attempts=attempts
-        )
+        raise UsageError(f"attempts ({attempts}) must be at least 10", remedy="ask for 500")
     frames = [original, release] + ([] if control is None else [control])
     rng = np.random.default_rng(_SEED)
     tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
@@ -34,9 +34,7 @@ class Known:
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.value, self.start, self.between)) != 1:
-            raise ParameterError(
-                "one thing has to be known of {column}", remedy="say one", column=self.column
-            )
+            raise UsageError(f"one thing has to be known of {self.column}", remedy="say one")
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
         """Mark the rows that agree with it, (rows,).

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import Codes, Floats
 from dpcore.evaluation.utility import learners
@@ -97,9 +97,7 @@ def learn(
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
     if not splits or set(tasks) - set(TASKS):
-        raise ParameterError(
-            "tasks must be of {known}, on at least one split", remedy="name some of them", known=TASKS
-        )
+        raise UsageError(f"tasks must be of {TASKS}, on at least one split", remedy="name some of them")
     declared = schema.column(target)
     columns = [
         name
@@ -107,7 +105,7 @@ def learn(
         if name != target and all(name in part for each in splits for part in (each.train, each.release))
     ]
     if not columns:
-        raise ParameterError("there is no column to learn from", remedy="release more columns")
+        raise UsageError("there is no column to learn from", remedy="release more columns")
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):

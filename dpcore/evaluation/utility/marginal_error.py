@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -87,11 +87,9 @@ def marginal_error(
             remedy="compare tables with rows and columns",
         )
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
-        raise ParameterError(
-            "ways ({ways}) must be from 1 to {count}, the columns of both tables",
+        raise UsageError(
+            f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
             remedy="ask for fewer columns at once",
-            ways=tuple(ways),
-            count=len(columns),
         )
     rng = np.random.default_rng(_SEED)
     tables = _Tables(original, other, schema, columns, rng)

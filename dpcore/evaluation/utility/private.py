@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.loss import Loss, split
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import Floats
 from dpcore.evaluation.utility.features import classes, matrix
@@ -55,7 +55,7 @@ class _OfRelease(PrivateEvaluation):
 
     def _check_whole(self) -> None:
         if self.release.part:
-            raise ParameterError(
+            raise UsageError(
                 "the release is of one part of its table, and would be compared with all rows",
                 remedy="compare a release of the whole table",
             )
@@ -101,7 +101,7 @@ class PrivateMarginalError(_OfRelease):
         """
         self._check_whole()
         if self.way not in (1, 2):
-            raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
+            raise UsageError(f"way ({self.way}) must be 1 or 2", remedy="compare pairs")
         if not len(self._frame) or not self._cliques(schema):
             raise ParameterError(
                 "the release has no rows, or fewer columns of the schema than are compared",
@@ -168,10 +168,8 @@ class PrivateAccuracy(_OfRelease):
         """Refuse a target that is no class, or a release without columns to learn from."""
         self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
-            raise ParameterError(
-                "column {target!r} holds numbers, not classes",
-                remedy="predict a column of categories",
-                target=self.target,
+            raise UsageError(
+                f"column {self.target!r} holds numbers, not classes", remedy="predict a column of categories"
             )
         if self.target not in self._frame or not self._columns(schema):
             raise ParameterError(

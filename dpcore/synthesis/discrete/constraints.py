@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
@@ -35,7 +35,7 @@ class Impossible:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "cells", tuple(tuple(map(int, each)) for each in self.cells))
         if not self.columns or len(self.cells) != len(self.columns) or not all(self.cells):
-            raise ParameterError(
+            raise UsageError(
                 "an impossible combination names columns and, for each, at least one cell",
                 remedy="give one list of cells per column",
             )
@@ -90,13 +90,10 @@ class Constraints:
         decided: set[str] = set()
         for function in self.determines:
             if len(function.cells) != domain.size(function.column):
-                raise ParameterError(
-                    "{column!r} has {size} cells, and {count} are given to decide {target!r}",
+                raise UsageError(
+                    f"{function.column!r} has {domain.size(function.column)} cells, and "
+                    f"{len(function.cells)} are given to decide {function.target!r}",
                     remedy="give one cell of the target for each",
-                    column=function.column,
-                    size=domain.size(function.column),
-                    count=len(function.cells),
-                    target=function.target,
                 )
             cell_mask(domain, function.target, function.cells)
             if function.target in decided or any(
