@@ -347,7 +347,7 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
     if standing.extra(charge) > left:
         raise BudgetExceeded(
             "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
-            remedy="ask for less",
+            remedy="choose less",
             unit=account.rule.unit,
             charge=charge.units / 1e12,
             left=left / 1e12,

@@ -56,11 +56,11 @@ class Choices:
             raise UsageError("a plan needs a privacy model", remedy="add k-anonymity")
         quasi = self.quasi_identifiers
         if not quasi:
-            raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
+            raise SchemaError("there is no quasi-identifier", remedy="give a column this role")
         if self.household in quasi:
             raise SchemaError(
-                "{column} says who lives together, and is a quasi-identifier at once",
-                remedy="give the column another role, or count people",
+                "{column} has two roles at once",
+                remedy="leave it out of one of the two",
                 column=self.household,
             )
         for model in self.models:
@@ -68,14 +68,14 @@ class Choices:
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
                 raise SchemaError(
-                    "{column} is sensitive and a quasi-identifier at once",
-                    remedy="give the column one of the two roles",
+                    "{column} has two roles at once",
+                    remedy="leave it out of one of the two",
                     column=column,
                 )
             if column is not None and self.roles.get(column) != "sensitive":
                 raise SchemaError(
                     "{model} needs {column} to be sensitive",
-                    remedy="give the column this role",
+                    remedy="give a column this role",
                     column=column,
                     model=model,
                 )

@@ -93,13 +93,13 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
         node = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress).node
     elif set(plan.node) != set(plan.quasi_identifiers):
         raise ParameterError(
-            "the node must name every quasi-identifier", remedy="let the plan choose its node"
+            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
         )
     else:
         node = tuple(plan.node[name] for name in table.names)
     if any(not 0 <= level <= top for level, top in zip(node, table.lattice.top, strict=True)):
         raise ParameterError(
-            "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
+            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
         )
     classes = Grouper(table).classes(node)
     marked = violations(plan.models, classes)
@@ -107,7 +107,7 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             "the node does not meet the models while suppressing at most {limit:.1%} of the people",
-            remedy="let the plan choose its node, or raise the limit",
+            remedy="let the plan choose its node",
             limit=plan.limit,
         )
     return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked])

@@ -95,9 +95,7 @@ class Plan(Choices):
             metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
-            raise ParameterError(
-                "the file is not a plan", remedy="take a plan that this program saved"
-            ) from error
+            raise ParameterError("the file is not a plan", remedy="take the file as it was saved") from error
 
 
 def _fields(thing: Any) -> dict[str, Any]:

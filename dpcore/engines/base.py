@@ -208,7 +208,7 @@ class Engine(ABC):
             raise UsageError("tuples need at least one column", remedy="name the columns")
         for name in named:
             if name not in self._columns:
-                raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+                raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
         distinct = self._tuples(columns)
         if by is None:
             return distinct

@@ -70,7 +70,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     if text is None or detected is None:
         raise ReadError(
             "the encoding of the text could not be recognized",
-            remedy="name the encoding, or save the file as UTF-8",
+            remedy="export the table again as CSV in UTF-8",
         )
     if "\0" in text:
         raise ReadError(

@@ -243,7 +243,7 @@ def refuse(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
     return ParameterError(
         "these are no reports of the protocol {name}",
-        remedy="decode them with the protocol and the categories that they were made with",
+        remedy="take the file as it was saved",
         name=name,
     )
 

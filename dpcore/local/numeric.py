@@ -158,7 +158,7 @@ def checked_bounds(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
         raise ParameterError(
             "low ({low}) must be below high ({high}), and both finite",
-            remedy="give public bounds such as 0 and 100",
+            remedy="put the lower bound first",
             low=low,
             high=high,
         )

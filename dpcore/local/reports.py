@@ -29,14 +29,14 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
         raise ReadError("the file is not UTF-8 text", remedy="take the file as it was saved") from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
-        raise ReadError("there are no reports in the file", remedy="collect at least one answer")
+        raise ReadError("there are no reports", remedy="collect at least one answer")
     fields = [_fields(number, line) for number, line in numbered]
     first = _head(fields[0])
     for (number, _), each in zip(numbered, fields, strict=True):
         if _head(each) != first:
             raise ParameterError(
                 "line {line} is a report on another question, or of another protocol or epsilon",
-                remedy="decode the reports of each question on their own",
+                remedy="read the reports of each question on their own",
                 line=number,
             )
     try:

@@ -24,14 +24,14 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     Raises: SchemaError for an unknown column, or one that is not a number above 0 in every row.
     """
     if column not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=column)
+        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
     values = frame[column]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     weights = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise SchemaError(
             "a sampling weight is a number above 0 in every row, and {column} is not",
-            remedy="choose the column of weights, or fill what is missing",
+            remedy="choose another column",
             column=column,
         )
     return weights

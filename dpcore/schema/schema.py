@@ -150,7 +150,7 @@ class Schema:
                     "the table has no column {column!r}"
                     if not times
                     else "the table has more than one column {column!r}",
-                    remedy="rename the column in the table, or change the schema",
+                    remedy="rename one of them, or change the schema",
                     column=name,
                 )
 
@@ -186,6 +186,4 @@ class Schema:
                 declared_by=content.get("declared_by", ""),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, UsageError) as error:
-            raise SchemaError(
-                "the text is not a schema", remedy="use a file that was saved as a schema"
-            ) from error
+            raise SchemaError("the file is not a codebook", remedy="take the file as it was saved") from error

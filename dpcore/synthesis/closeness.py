@@ -196,8 +196,8 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
         shared = [name for name in sample.columns if name in records.columns]
         if not shared:
             raise ParameterError(
-                "the public records share no column with the drawn table",
-                remedy="bring records of its columns",
+                "the tables have no column of the schema in common",
+                remedy="compare tables with the same headers",
             )
         known, drawn = (
             zip(*(texts(table[name]) for name in shared), strict=True) for table in (records, sample)

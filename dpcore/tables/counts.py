@@ -140,7 +140,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
         raise LimitError(
             "the {count} tables would have {cells} cells in all, more than {limit}",
-            remedy="ask for fewer tables",
+            remedy="take fewer columns, or a wider step or fewer categories",
             cells=together,
             limit=MAX_CELLS_TOGETHER,
             count=len(cliques),
@@ -150,7 +150,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
         if len(clique) > MAX_AXES:
             raise LimitError(
                 "a table over {count} columns would have more axes than {limit}",
-                remedy="leave out columns with one cell",
+                remedy="take fewer columns, or a wider step or fewer categories",
                 count=len(clique),
                 limit=MAX_AXES,
             )
@@ -158,7 +158,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
             product = " x ".join(map(str, domain.shape(clique)))
             raise LimitError(
                 "the table over {names} would have {product} = {cells} cells, more than {limit}",
-                remedy="take fewer columns, wider steps or fewer categories",
+                remedy="take fewer columns, or a wider step or fewer categories",
                 clique=clique,
                 cells=cells,
                 limit=limit,

@@ -23,7 +23,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymize.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
-        "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},
         "risk.roles": {"map(str, frame.columns)"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},

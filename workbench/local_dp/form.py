@@ -71,7 +71,10 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     """
     if len(answers) > design.MAX_ASKED:
         raise LimitError(
-            "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
+            "categories ({categories}) must be at most {most}",
+            remedy="join rare answers",
+            categories=len(answers),
+            most=design.MAX_ASKED,
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}

@@ -14,7 +14,7 @@ NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
-"""Errors that no page lets a person cause. They stay in English: a page shows the id of their line in the log."""
+"""Errors that no page lets a person cause: they stay in English, and a page shows the id of a line of its log."""
 
 
 def extract(

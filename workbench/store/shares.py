@@ -73,7 +73,10 @@ class LinkDraft:
             object.__setattr__(self, name, value)
             if len(value) > most:
                 raise ParameterError(
-                    "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
+                    "the {name} has more than {most} characters",
+                    remedy="make it shorter",
+                    name=name,
+                    most=most,
                 )
         if not self.title:
             raise ParameterError("a link needs a title", remedy="say in a few words what it shows")

@@ -175,7 +175,7 @@ def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> N
 def _changed(column: str, kind: Any) -> SchemaError:
     return SchemaError(
         "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
-        remedy="write it as text, a duration as a number, or leave it out",
+        remedy="leave it out, or write it as text",
         column=column,
         type=kind,
     )

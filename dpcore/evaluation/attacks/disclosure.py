@@ -83,11 +83,11 @@ def disclosure(
     names = tables[0].names
     if len(names) < 2:
         raise ParameterError(
-            "an attack needs at least two columns that the tables share", remedy="attack a wider table"
+            "the tables have fewer than two columns in common", remedy="compare tables with the same headers"
         )
     if secret is not None and secret not in names:
         raise ParameterError(
-            "the tables do not all have the column {secret!r}", remedy="choose another one", secret=secret
+            "one of the tables has no column {column!r}", remedy="choose another column", column=secret
         )
     people = tables[0]
     others = tables[2] if control is not None else None
@@ -170,7 +170,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
         count = int(people.max(initial=-1)) + 1
         if count < 20:
             raise ParameterError(
-                "the table has too few people to hold half of them out", remedy="bring at least 20"
+                "the table has too few people to hold half of them out", remedy="bring more rows"
             )
         rng = np.random.default_rng(_SEED)
         half = np.zeros(count, dtype=bool)

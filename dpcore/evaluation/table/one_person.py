@@ -102,9 +102,10 @@ class OnePerson(RowsEvaluation[PersonReport]):
         if not self.known:
             raise ParameterError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame
-        if set(self.sensitive) & {each.column for each in self.known}:
+        twice = set(self.sensitive) & {each.column for each in self.known}
+        if twice:
             raise SchemaError(
-                "a column is known and secret at once", remedy="take it out of one of the two lists"
+                "{column} has two roles at once", remedy="leave it out of one of the two", column=min(twice)
             )
         rows = np.flatnonzero(np.logical_and.reduce([each.agrees(frame) for each in self.known]))
         person = person_of(frame, schema.unit.id_column)

@@ -158,7 +158,7 @@ def random_splits(
     people = pd.factorize(original[person])[0] if person else np.arange(len(original))
     count = int(people.max(initial=-1)) + 1
     if count < 10:
-        raise ParameterError("the table has too few people to test on some of them", remedy="bring 10")
+        raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
     cuts = []
     for number in range(times):
         held_out = np.zeros(count, dtype=bool)
@@ -217,7 +217,7 @@ class _Examples:
     ) -> _Examples:
         if target not in frame:
             raise ParameterError(
-                "one of the tables has no column {target!r}", remedy="predict another one", target=target
+                "one of the tables has no column {column!r}", remedy="choose another column", column=target
             )
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
@@ -227,7 +227,7 @@ class _Examples:
         if not known.any():
             raise ParameterError(
                 "column {target!r} has no readable value in one of the tables",
-                remedy="predict another one",
+                remedy="choose another column",
                 target=target,
             )
         return cls(

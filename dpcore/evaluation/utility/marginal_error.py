@@ -83,8 +83,8 @@ def marginal_error(
     columns = tuple(name for name in schema.domain.names if name in original and name in other)
     if not columns or not len(original) or not len(other):
         raise ParameterError(
-            "the two tables have no column of the schema in common, or no rows",
-            remedy="compare tables with rows and columns",
+            "the tables have no column of the schema in common",
+            remedy="compare tables with the same headers",
         )
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise UsageError(

@@ -104,8 +104,8 @@ class PrivateMarginalError(_OfRelease):
             raise UsageError(f"way ({self.way}) must be 1 or 2", remedy="compare pairs")
         if not len(self._frame) or not self._cliques(schema):
             raise ParameterError(
-                "the release has no rows, or fewer columns of the schema than are compared",
-                remedy="compare a table with rows and columns",
+                "the tables have fewer than two columns in common",
+                remedy="compare tables with the same headers",
             )
         check_cells(schema.domain, self._cliques(schema))
 
@@ -174,11 +174,11 @@ class PrivateAccuracy(_OfRelease):
         if self.target not in self._frame or not self._columns(schema):
             raise ParameterError(
                 "the release does not have column {target!r} and another one to learn from",
-                remedy="predict another one",
+                remedy="choose another column",
                 target=self.target,
             )
         if not (classes(self._frame, schema, self.target) >= 0).any():
-            raise ParameterError("the release has no row with a class", remedy="draw more rows")
+            raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""

@@ -42,9 +42,7 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
         start, end = cell_range(_interval(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
     if column not in source.columns:
-        raise ParameterError(
-            "the table has no column {column!r}", remedy="choose one of its columns", column=column
-        )
+        raise ParameterError("the table has no column {column!r}", remedy="check the names", column=column)
     values = source[column]
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     if not dates and not pd.api.types.is_numeric_dtype(values.dtype):
@@ -63,7 +61,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
         _check_bounds(column.name, low, high, dates=isinstance(column, Date))
     start, end = column.cell_of(low), column.cell_of(high)
     if start > end:
-        raise _reversed(low, high)
+        raise _reversed(column.name)
     return start, end
 
 
@@ -116,11 +114,13 @@ def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
             f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
         )
     if low > high:  # type: ignore[operator]
-        raise _reversed(low, high)
+        raise _reversed(column)
 
 
-def _reversed(low: Bound, high: Bound) -> ParameterError:
-    return ParameterError("the bounds [{low}, {high}) must rise", remedy="swap them", low=low, high=high)
+def _reversed(column: str) -> ParameterError:
+    return ParameterError(
+        "the range of column {column!r} must rise", remedy="put the lower bound first", column=column
+    )
 
 
 def _is_number(bound: Bound) -> bool:

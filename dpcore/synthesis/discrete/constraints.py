@@ -113,7 +113,7 @@ class Constraints:
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
                 "the impossible combinations tie columns together to {cells} cells, more than {limit}",
-                remedy="drop a combination, or use wider steps",
+                remedy="drop a combination, or use a wider step",
                 cells=tree.cells,
                 limit=MAX_CONSTRAINT_CELLS,
             )

@@ -134,13 +134,14 @@ class Gaussian(Recipe):
             if column.missing:
                 raise ParameterError(
                     "column {column!r} has a cell for missing values, and a feature is a number in every row",
-                    remedy="fill in what is missing, leave the column out, or draw it by its cells (one-hot)",
+                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
+                    cells=column.size,
                 )
             if isinstance(column, Categorical) and not column.ordered and column.size > 2:
                 raise ParameterError(
                     "column {column!r} has categories without an order, not numbers",
-                    remedy="draw it by its {cells} public categories (one-hot), or leave it out",
+                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
                     cells=column.size,
                 )

@@ -54,7 +54,7 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         raise ReadError(
-            "the file holds more than {most} values", remedy="open the file of a release", most=MAX_VALUES
+            "the file holds more than {most} values", remedy="take the file as it was saved", most=MAX_VALUES
         )
     try:
         fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
