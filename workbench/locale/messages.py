@@ -14,7 +14,7 @@ NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
-"""Errors that no page lets a person cause: they stay in English, and a page shows the id of a line of its log."""
+"""Errors that no page lets a person cause: they stay in English, and a page shows an id of the log."""
 
 
 def extract(
