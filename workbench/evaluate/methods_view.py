@@ -10,7 +10,7 @@ from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.method_charts import against_epsilon
 
 
@@ -46,7 +46,12 @@ def compare_methods() -> None:
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
     frame = known(key)
     if frame is None:
-        if not (chosen or of_own) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
+        if (
+            not (chosen or of_own)
+            or not names
+            or not epsilons
+            or not st.button(capital("compare"), type="primary")
+        ):
             return
         public = [methods.table(name) for name in chosen]
         if own is not None:

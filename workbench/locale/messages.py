@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
-MARKS = {"_", "N_", "Text", "corrupt"}
+MARKS = {"_", "N_", "capital", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
 NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}

@@ -25,7 +25,7 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import _, said
+from workbench.ui.language import _, capital, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -257,7 +257,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
         suggested = 1_000
     rows = int(
-        st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+        st.number_input(
+            capital("rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}"
+        )
     )
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)

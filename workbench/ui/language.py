@@ -55,6 +55,11 @@ def _(message: str) -> str:
     return _WIDE.sub(PERCENT, catalogue(session.language()).gettext(message))
 
 
+def capital(message: str) -> str:
+    """Translate a message, and begin it with a capital letter, as labels do."""
+    return _(message)[:1].upper() + _(message)[1:]
+
+
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
     """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message
