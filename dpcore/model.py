@@ -133,7 +133,7 @@ class Conditioned(Model):
             if drawn >= MOST:
                 raise InfeasibleError(
                     "the model found only {found} such rows in {drawn} draws",
-                    remedy="ask for fewer rows, or for less at once",
+                    remedy="choose less",
                     found=fitting,
                     drawn=drawn,
                 )

@@ -102,7 +102,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is no connected source or file of this name", remedy="check the name")
+        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
     return read_table(file.read_bytes(), file.name).frame
 
 

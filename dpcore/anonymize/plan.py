@@ -50,7 +50,7 @@ class Plan(Choices):
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
-                    remedy="take the suggested one",
+                    remedy="take the suggested one, or give every value of the column a line",
                     column=name,
                 )
 

@@ -42,7 +42,7 @@ class ReadOptions:
             if value is not None and value not in allowed:
                 raise UsageError(
                     f"{name} ({value!r}) must be one of {' '.join(map(repr, allowed))}",
-                    remedy="choose one of them",
+                    remedy="choose one from the list",
                 )
         if self.skip is not None and self.skip < 0:
             raise UsageError(f"skip ({self.skip}) must be at least 0", remedy="use 0 or more")

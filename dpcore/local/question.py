@@ -48,7 +48,7 @@ class Question:
                 most=MAX_TEXT,
             )
         if len(set(labels)) != len(labels):
-            raise ParameterError("a category is named twice", remedy="name each answer once")
+            raise ParameterError("a category is named twice", remedy="name each one once")
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise ParameterError(
                 "the question must be a text of at most {most} characters",

@@ -209,7 +209,7 @@ class Categorical(Column):
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="list each category once", name=self.name
+                "column {name!r} lists a category twice", remedy="name each one once", name=self.name
             )
         check_column_cells(self.name, len(texts))
 
@@ -268,8 +268,8 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                "true and false of column {name!r} have the same label",
-                remedy="use two labels",
+                "column {name!r} lists a category twice",
+                remedy="name each one once",
                 name=self.name,
             )
 

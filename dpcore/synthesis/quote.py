@@ -89,7 +89,7 @@ def smallest_loss(
     if place == len(exponents):
         raise ParameterError(
             "no loss up to 10,000 keeps every cell within {half_width:g} rows",
-            remedy="allow more error",
+            remedy="choose less",
             half_width=half_width,
         )
     return _loss(pure, exponents[place])

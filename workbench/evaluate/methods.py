@@ -214,9 +214,7 @@ def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFram
         and train[column.name].notna().all()
     ]
     if not numbers:
-        raise ParameterError(
-            "microaggregation needs columns of numbers", remedy="take another method or another table"
-        )
+        raise ParameterError("the column holds no numbers", remedy="choose another column")
     names = [name for name in schema.domain.names if name in train]
     plan = Plan(
         roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},

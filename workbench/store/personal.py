@@ -178,7 +178,7 @@ class PersonalLedger:
         if role_of(address) is None:
             raise ParameterError(
                 "{address} has no such role on this server",
-                remedy="ask whoever runs this server, or make a link",
+                remedy="ask whoever runs this server",
                 address=address[:200],
             )
         self._note_people(dataset, {"shown to": address, "shown as": name})
@@ -221,7 +221,7 @@ class PersonalLedger:
         if now is None or now.role != "steward":
             raise LedgerError(
                 "you may not open data or spend here; nothing was read",
-                remedy="sign in again, or ask whoever runs this server",
+                remedy="ask whoever runs this server",
             )
 
     def check_mine(self, dataset: str) -> None:

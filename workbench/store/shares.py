@@ -79,7 +79,7 @@ class LinkDraft:
                     most=most,
                 )
         if not self.title:
-            raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
+            raise ParameterError("a link needs a title", remedy="say in a few words what it holds")
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
         if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):

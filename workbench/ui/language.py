@@ -67,18 +67,18 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
 
 def said(text: str) -> str:
     """Translate a sentence of the library into the language of this session."""
-    if not isinstance(text, Text):
-        return _(text) if text else text
+    if not isinstance(text, Text) or not text:
+        return text and _(text)
     fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
     return _SENTENCES.vformat(_(text.template), (), fields)
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
     """Translate the problem and the remedy of an error into the language of this session."""
-    if not error.details:
-        return said(error.problem_template), said(error.remedy_template)
-    problem, remedy = _(error.problem_template), error.remedy_template and _(error.remedy_template)
-    return _SENTENCES.vformat(problem, (), error.details), _SENTENCES.vformat(remedy, (), error.details)
+    problem, remedy = error.problem_template, error.remedy_template
+    if error.details:
+        problem, remedy = Text(problem, **error.details), Text(remedy, **error.details)
+    return said(problem), said(remedy)
 
 
 class Words(Mapping[str, str]):

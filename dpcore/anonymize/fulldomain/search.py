@@ -376,7 +376,7 @@ def _infeasible(
         )
     return InfeasibleError(
         "no generalization meets the models while suppressing at most {limit:.1%} of the people",
-        remedy="allow {nearest_limit:.1%}, or weaken the models",
+        remedy="allow {nearest_limit:.1%}, or choose less",
         limit=limit,
         nearest_limit=least_limit(least, table.people),
     )

@@ -124,7 +124,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="write the names into the first line, and the delimiter into the list of sources",
+                    remedy="correct the list of sources, or write the names into the first line",
                 )
             _check_same(*({name: place for place, name in enumerate(each)} for each in (names, header)))
         columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)

@@ -119,7 +119,10 @@ class Constraints:
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
         if State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass == -math.inf:
-            raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
+            raise InfeasibleError(
+                "the impossible combinations leave no possible row",
+                remedy="drop a combination, or use a wider step",
+            )
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that no other determines, which are measured."""

@@ -165,7 +165,7 @@ class Gaussian(Recipe):
             if domain.size(name) < 2:
                 raise ParameterError(
                     "the feature {column!r} has one cell: it is constant, and tells no class from another",
-                    remedy="leave it out",
+                    remedy="choose another column",
                     column=name,
                 )
         check_entries(len(self._first(domain)))

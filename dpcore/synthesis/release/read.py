@@ -49,7 +49,9 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size > MAX_FILE:
         raise ReadError(
-            "the release file is larger than {most} MB", remedy="open a smaller one", most=MAX_FILE // 10**6
+            "the release file is larger than {most} MB",
+            remedy="keep only the columns or rows that you need",
+            most=MAX_FILE // 10**6,
         )
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:

@@ -145,7 +145,7 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
     ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
     dataset = ada.account.dataset
     for nobody in (ANN.address, "eve@example.org", ""):
-        with pytest.raises(ParameterError, match="no steward"):
+        with pytest.raises(ParameterError, match="no such role"):
             server.of(ADA).hand(dataset, nobody)
     server.of(ADA).hand(dataset, BOB.address)
     with pytest.raises(LedgerError, match="handed to somebody else"):

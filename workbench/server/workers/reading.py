@@ -76,7 +76,7 @@ def _limited(function: Callable[..., Any], *given: Any, on_progress: OnProgress 
 
 def interrupted() -> ReadError:
     """Return the error of reading that a person, or a closed tab, has ended."""
-    return ReadError("reading was stopped", remedy="choose the file again")
+    return ReadError("this was stopped before its end", remedy="start it again when you want it")
 
 
 def read_release(data: bytes) -> Release:
