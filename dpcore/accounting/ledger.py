@@ -238,7 +238,7 @@ class Standing:
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise corrupt("the totals of the account were altered") from error
+            raise corrupt("the account or its totals were altered") from error
 
     @property
     def digest(self) -> str:

@@ -154,7 +154,7 @@ def _pairs_line(table: str, method: str, errors: Sequence[float]) -> dict[str, o
     return {
         "table": table,
         "method": method,
-        "scenario": _("distance of all pairs of columns"),
+        "scenario": _("distance of pairs of columns"),
         "measure": "pairs",
         "mean": mean,
         "low": mean - spread,

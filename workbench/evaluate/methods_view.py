@@ -59,7 +59,7 @@ def compare_methods() -> None:
         with progress(_("Comparing"), key="stop-heavy") as on_progress, widgets.in_line():
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
-    measures = {"pairs": _("distance of all pairs of columns"), **MEASURES}
+    measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
     measure = st.segmented_control(
         _("Measure"),
         [each for each in measures if (frame["measure"] == each).any()],

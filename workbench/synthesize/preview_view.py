@@ -194,7 +194,7 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
-            _use_epsilon(preview, _("Use epsilon {epsilon}"), epsilon, key="remedy-epsilon")
+            _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(preview.quote.expected) > 5:

@@ -36,7 +36,7 @@ class TableForm(RecipeForm):
     place = 3
     title = N_("A whole table")
     icon = "table_rows"
-    text = N_("Synthetic rows that follow noisy counts. No row belongs to a person.")
+    text = N_("Invented rows that follow the noisy counts. No row belongs to a person.")
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:

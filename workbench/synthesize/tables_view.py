@@ -57,9 +57,8 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     else:
         st.warning(
             _(
-                "These columns were not measured together: the counts follow from the model. If "
-                "the columns are related otherwise, they are wrong, and no interval says by how "
-                "much."
+                "This follows from the model: these columns were not measured together. If they are "
+                "related otherwise, it is wrong, and no interval says by how much."
             )
         )
     ends = (counts.low, counts.high) if counts.measured else None

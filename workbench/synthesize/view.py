@@ -238,7 +238,9 @@ def _files(data_set: DataSet, release: Release) -> None:
                 _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
             offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
-        offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
+        offer(
+            _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
+        )
         label = _("Download as one HTML file")
         text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
         offer(label, lambda: of_release.file(release), "report", "html", "description", text)
@@ -275,9 +277,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         )
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
-        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
+        file_view.download(_("Drawn rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
-            _("Rows (Parquet)"),
+            _("Drawn rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )

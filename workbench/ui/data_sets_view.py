@@ -37,7 +37,7 @@ def my_data_sets() -> bool:
     for each in data_sets[:SHOWN]:
         _line(*each)
     if len(data_sets) > SHOWN:
-        with st.expander(_("{number} more").format(number=len(data_sets) - SHOWN)):
+        with st.expander(_("{more} more").format(more=len(data_sets) - SHOWN)):
             for each in data_sets[SHOWN:]:
                 _line(*each)
     return True
@@ -136,7 +136,7 @@ def ways_to_a_table(would_do: str) -> None:
     draft = session.session().draft
     if draft and st.button(_("Go on opening {name}").format(name=plain(draft.name)), type="primary"):
         st.switch_page("pages/upload.py")
-    bring_table(_("Drop a table here"), _("Open a sample: {title}"), page=session.session().page)
+    bring_table(_("Drop a table here"), _("Open this sample: {title}"), page=session.session().page)
     my_data_sets()
 
 

@@ -208,9 +208,7 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
 def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
     if not rows:
-        raise HierarchyError(
-            "the hierarchy file is empty", remedy="write one line per value: value;level 1;...;*"
-        )
+        raise HierarchyError("the file is empty", remedy="write one line per value: value;level 1;...;*")
     if any(len(row) != len(rows[0]) for row in rows):
         raise HierarchyError(
             "the lines differ in their number of levels",

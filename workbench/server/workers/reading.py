@@ -127,6 +127,6 @@ def _refusal(ended: process.WorkEnded) -> DpcoreError:
         return LimitError("the server is busy: this file was not read in time", remedy="try again in a while")
     return ReadError(
         "the file holds something that cannot be read ({kind})",
-        remedy="write it again as CSV with plain numbers, texts and dates, and report this if it stays",
+        remedy="export the table again as CSV in UTF-8",
         kind=ended.where.partition(" ")[0],
     )
