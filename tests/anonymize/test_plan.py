@@ -232,7 +232,7 @@ def test_microaggregation_through_a_plan() -> None:
         ({"models": ()}, ParameterError, "needs a privacy model"),
         ({"limit": 2.0}, ParameterError, "limit"),
         ({"hierarchies": {}}, HierarchyError, "age has no hierarchy"),
-        ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip is sensitive and a quasi-identifier"),
+        ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip has two roles"),
         ({"models": (DistinctL(column="comment", l=2),)}, SchemaError, "needs comment to be sensitive"),
         (
             {"metric": InformationLoss(), "models": (DistinctL(column="nothing", l=2),)},
