@@ -117,7 +117,7 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
     dataset = curator.account.dataset
     ann = server.of(ANN)
     assert ann.datasets() == []
-    with pytest.raises(ParameterError, match="no role"):
+    with pytest.raises(ParameterError, match="no such role"):
         server.of(ADA).show(dataset, "eve@example.org", "N")
     server.of(ADA).show(dataset, " Ann@Example.org", "The study")
     assert ann.datasets() == [dataset]
