@@ -166,8 +166,8 @@ def test_one_row_and_constant_columns(rows: int) -> None:
     ("asked", "error", "message"),
     [
         ({"quasi_identifiers": ()}, ParameterError, "no quasi-identifier"),
-        ({"quasi_identifiers": ("height",)}, SchemaError, "no column height"),
-        ({"sensitive": ("height",)}, SchemaError, "no column height"),
+        ({"quasi_identifiers": ("height",)}, SchemaError, "no column 'height'"),
+        ({"sensitive": ("height",)}, SchemaError, "no column 'height'"),
         ({"sensitive": ("age",)}, SchemaError, "age has two roles at once"),
         ({"threshold": 0.0}, ParameterError, "threshold"),
     ],
