@@ -114,7 +114,7 @@ def test_a_model_that_could_not_be_read_back_is_refused() -> None:
     for model in (Crowd(), Stricter(k=2)):
         with pytest.raises(ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"):
             plan_for(people(), models=(model,))
-    with pytest.raises(ParameterError, match="not a plan")::
+    with pytest.raises(ParameterError, match="not a plan"):
         Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 
