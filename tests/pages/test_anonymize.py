@@ -331,7 +331,7 @@ def test_other_methods(app: Tab) -> None:
 def test_microaggregation_needs_numbers(app: Tab) -> None:
     """MDAV on names would end in a traceback."""
     page(app).set("selectbox", METHOD, "microaggregation")
-    assert "holds no numbers, sex has none" in app.errors.lower()
+    assert "column 'sex' holds no numbers" in app.errors.lower()
     assert app.button(MAKE).disabled
     for name in ("sex", "zip"):
         role(app, name, "insensitive")
