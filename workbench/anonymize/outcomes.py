@@ -32,7 +32,7 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _, commas, digits
+from workbench.ui.language import N_, _, capital, commas, digits
 from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
@@ -93,7 +93,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
     stop = functools.partial(current.stopped.add, key)
     with progress_view.told(
-        _("Searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
+        capital("searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
     ) as show:
         yield tell
 
