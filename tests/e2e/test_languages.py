@@ -96,7 +96,7 @@ def test_from_a_file_to_a_link(
 
 
 def test_the_switch_is_kept_in_the_address(visitor: Any) -> None:
-    """A reload, or the next page, would be in the language before; a screen reader would read it in English."""
+    """A reload, or the next page, would be in the language before; a screen reader would speak English."""
     person = visitor()
     page = person.page
     page.get_by_test_id("stSidebar").get_by_role("combobox").click()

@@ -129,6 +129,11 @@ def _plural(one: str, many: str, number: int) -> str:
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
 
 
+def capital(message: str) -> str:
+    """Translate a message, and begin it with a capital letter, as labels do."""
+    return Sentence(_(message)[:1].upper() + _(message)[1:])
+
+
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
     """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message
@@ -145,8 +150,12 @@ def said(text: str) -> str:
     return message.format(**fields)
 
 
-def stored(text: str) -> str:
-    """Translate a unit or a model that a guarantee holds in English, by its template in `words.toml`."""
+def stored(*texts: str) -> str:
+    """Translate units or models that a guarantee holds in English, by their templates in `words.toml`."""
+    return "; ".join(map(_stored, texts))
+
+
+def _stored(text: str) -> str:
     for template in _tables()["ui"]["stored"].values():
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
         if fields := re.fullmatch(pattern, text):

@@ -39,7 +39,7 @@ def document(
         note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
         about=(
             _("Rows of a table of personal data, made coarser until people look alike: {models}.").format(
-                models=printable("; ".join(map(stored, guarantee.models)), at_most=800)
+                models=printable(stored(*guarantee.models), at_most=800)
             ),
             _("Protected: {unit}. There is no epsilon: this promise is about the shape of the table.").format(
                 unit=COUNTED_WORDS[guarantee.unit]
