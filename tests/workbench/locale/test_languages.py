@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dpcore.anonymize.closeness import TCloseness
@@ -126,16 +128,13 @@ def test_errors_without_fields_are_said_as_they_are() -> None:
 
 def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
     """The promise on a page behind a link would say in English whom it protects."""
-    units = [
-        PrivacyUnit(max_rows=rows, id_column=column, from_data=taken, found=epsilon)
-        for rows in (1, 3)
-        for column, taken, epsilon in (
-            (None, False, ""),
-            ("id", False, ""),
-            ("id", True, ""),
-            ("id", False, "1/20"),
-        )
+    facts: list[dict[str, Any]] = [
+        {},
+        {"id_column": "id"},
+        {"id_column": "id", "from_data": True},
+        {"id_column": "id", "found": "1/20"},
     ]
+    units = [PrivacyUnit(max_rows=rows, **each) for rows in (1, 3) for each in facts]
     models = [
         KAnonymity(k=5),
         KMap(k=3),
