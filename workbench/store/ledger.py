@@ -36,16 +36,19 @@ from workbench.store.rows import (
     all_lines,
     charge_to_end,
     check_unused,
+    is_seen,
     last_line,
     line_fields,
     release_text,
 )
 from workbench.store.tables import accounts, lines, releases, running
-from workbench.store.witness import Seen, check_never_seen, check_seen, is_seen
+from workbench.store.witness import Seen, check_never_seen, check_seen
 
 _log = logging.getLogger("workbench.work")
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
+_AT_HAND = 200
+"""Data sets whose lines are kept, so that only new ones are read."""
 
 
 class SqlLedger:
@@ -151,6 +154,8 @@ class SqlLedger:
             if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
                 known, chain = (), all_lines(connection, dataset)
         chain = (*known[:-1], *chain)
+        if len(self._known) >= _AT_HAND:
+            self._known.clear()
         self._known[dataset] = chain
         return chain
 
@@ -212,13 +217,13 @@ class SqlLedger:
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
-            there = last_line(connection, dataset, seen[0]) if seen else None
+            known = not (seen and last) or is_seen(connection, self._store.key, last, seen)
         if row is None or last is None:
             self._store.witness.forget(dataset)
             return
         self._store.witness.accept(dataset, last.number, last.digest)
         self.verify(dataset)
-        if seen is not None and not is_seen(seen, there):
+        if seen is not None and not known:
             forgotten = max(0, seen[0] - last.number)
             self.note(
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
@@ -331,7 +336,7 @@ class SqlLedger:
         if account_of(row) != standing.account:
             raise corrupt("the account was altered after it was opened")
         if seen is not None:
-            check_seen(seen, last if seen[0] == last.number else last_line(connection, dataset, seen[0]))
+            check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last
 
     def _upgrade(self) -> None:
