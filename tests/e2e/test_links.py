@@ -19,7 +19,7 @@ def link_of(steward: Person) -> str:
 
 
 def framed(person: Person) -> FrameLocator:
-    """The page within a page: were it of the tab's origin, a fault in it could read and press all of the tab."""
+    """The page within a page: of the tab's origin, a fault in it could read and press all of the tab."""
     frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
     frame.locator("body").wait_for(timeout=10 * SECOND)
     assert frame.locator("body").evaluate("() => window.origin") == "null"

@@ -238,7 +238,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
 
 
 def show_page(page: str, *, alt: str) -> None:
-    """Show a page of its own in a frame that is foreign to the tab: no script, no form, no cookie, no link out."""
+    """Show a page of its own in a frame that is foreign to the tab and runs nothing."""
     style = "position:fixed;inset:0;width:100%;height:100%;border:0"
     frame = f'<iframe sandbox="" style="{style}" title="{escape(alt)}" srcdoc="{escape(page)}"></iframe>'
     st.iframe(frame, height=620, alt=alt)

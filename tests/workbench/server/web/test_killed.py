@@ -35,7 +35,9 @@ def until(true: Callable[[], object]) -> None:
 def states(folder: Path) -> list[str]:
     """States of the lines of the paid run, and how many releases are stored."""
     with sqlite3.connect(folder / "workbench.sqlite", timeout=60) as database:
-        of_runs = "SELECT state FROM ledger_lines WHERE state IN ('reserved', 'failed', 'committed') ORDER BY at"
+        of_runs = (
+            "SELECT state FROM ledger_lines WHERE state IN ('reserved', 'failed', 'committed') ORDER BY at"
+        )
         stored = database.execute("SELECT count(*) FROM ledger_releases").fetchone()[0]
         return [*(state for (state,) in database.execute(of_runs)), f"{stored} stored"]
 
@@ -79,7 +81,7 @@ def to_be_killed(folder: Path, **settings: str) -> Iterator[Server]:
 
 @pytest.mark.parametrize("kind", ["parquet", "spark"])
 def test_a_server_that_is_killed_in_a_pass_over_a_source(tmp_path: Path, kind: str) -> None:
-    """A charge would come twice or be held for ever, a release be half there, or half a folder pass for all."""
+    """A charge would come twice or be held for ever, or half a release or folder pass for a whole one."""
     if kind == "spark":
         pytest.importorskip("pyspark")
     place, out = tmp_path / "rows", tmp_path / "out"
