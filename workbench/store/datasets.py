@@ -150,17 +150,19 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     return _with(account, ledger.lines(account.dataset), ledger)
 
 
-def known(ledger: Ledger) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
-    """All data sets on file with their lines, the one used last first; and what is wrong with others."""
+def known(
+    ledger: Ledger, on_file: Sequence[str]
+) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
+    """Return these data sets with their lines; and what is wrong with others of them."""
     readable, broken = [], []
-    for dataset in ledger.datasets():
+    for dataset in on_file:
         try:
             account, lines = ledger.account(dataset), ledger.lines(dataset)
             if account is not None:
                 readable.append((_with(account, lines, ledger), lines))
         except DpcoreError as error:
             broken.append(error)
-    return sorted(readable, key=lambda each: each[1][-1].at, reverse=True), broken
+    return readable, broken
 
 
 def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:

@@ -39,6 +39,7 @@ from workbench.store.rows import (
     is_seen,
     last_line,
     line_fields,
+    line_of,
     release_text,
 )
 from workbench.store.tables import accounts, lines, releases, running
@@ -77,6 +78,19 @@ class SqlLedger:
         with self._store.reading() as connection:
             accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         return sorted({*accounted, *self._store.witness.datasets()})
+
+    def last_used(self) -> dict[str, str]:
+        """Return when the last line of each account was written."""
+        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(lines.c.dataset)
+        of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
+        with self._store.reading() as connection:
+            return dict(connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).tuples())
+
+    def noted(self, request_id: str) -> list[Line]:
+        """Return the note of this id of each account that has one."""
+        query = sa.select(lines).where(lines.c.request_id == request_id, lines.c.state == "outside")
+        with self._store.reading() as connection:
+            return [line_of(row) for row in connection.execute(query).all()]
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)

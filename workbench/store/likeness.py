@@ -10,6 +10,7 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Seen, Sketch
 from dpcore.text import Text
+from workbench.store.personal import PersonalLedger
 
 _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
@@ -45,20 +46,17 @@ class Alike:
         )
 
 
-def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
+def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
     """Find the table on file that this one is most similar to, or None where there is none."""
     seen = Seen.of(frame, ledger.key)
     candidates: list[tuple[int, Likeness, Alike]] = []
-    for dataset in ledger.datasets():
-        for line in ledger.lines(dataset)[:3]:
-            if line.request_id != _LINE:
-                continue
-            likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
-            if likeness is not None:
-                differing = len(frame) if likeness.rows is None else likeness.rows
-                candidates.append(
-                    (differing, likeness, _alike(dataset, line.content["name"], line.at, likeness))
-                )
+    for line in ledger.noted(_LINE):
+        likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
+        if likeness is not None:
+            differing = len(frame) if likeness.rows is None else likeness.rows
+            candidates.append(
+                (differing, likeness, _alike(line.dataset, line.content["name"], line.at, likeness))
+            )
     return min(candidates, key=lambda each: each[0])[2] if candidates else None
 
 

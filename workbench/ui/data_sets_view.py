@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -19,13 +20,22 @@ from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, liste
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
 )  # fmt: skip
-SHOWN = 8
+SHOWN, MORE = 8, 50
+
+
+@dataclass(kw_only=True)
+class ListState:
+    """How many data sets are listed in this tab."""
+
+    most: int = SHOWN
 
 
 def my_data_sets() -> bool:
-    """List every data set of this workbench, the last used first; return whether there is any."""
+    """List the data sets of this person, the last used first; return whether there is any."""
+    ledger, state = session.ledger(), session.own(ListState)
     try:
-        data_sets, broken = datasets.known(session.ledger())
+        on_file = ledger.datasets()
+        data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
         unexpected.box(error)
         return False
@@ -34,12 +44,13 @@ def my_data_sets() -> bool:
     if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for each in data_sets[:SHOWN]:
+    for each in data_sets:
         _line(*each)
-    if len(data_sets) > SHOWN:
-        with st.expander(_("{number} more").format(number=len(data_sets) - SHOWN)):
-            for each in data_sets[SHOWN:]:
-                _line(*each)
+    if (rest := len(on_file) - state.most) > 0:
+        more = (state, "most", state.most + MORE)
+        st.button(
+            _("{number} more").format(number=rest), icon=":material/expand_more:", on_click=setattr, args=more
+        )
     return True
 
 
