@@ -84,7 +84,8 @@ class SqlLedger:
         last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(lines.c.dataset)
         of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
         with self._store.reading() as connection:
-            return dict(connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).tuples())
+            rows = connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).all()
+        return {row.dataset: row.at for row in rows}
 
     def noted(self, request_id: str) -> list[Line]:
         """Return the note of this id of each account that has one."""
