@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore.accounting.ledger import Account, Ledger, Line
 from dpcore.curator.on_file import OnFile
-from dpcore.errors import DpcoreError, RequestConflict
+from dpcore.errors import RequestConflict
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
@@ -144,28 +144,14 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     on_file = ledger.datasets()
     named = [each for each in on_file if dataset and each.startswith(dataset)]
     named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
-    account = ledger.account(named[0]) if len(named) == 1 else None
+    return of(named[0], ledger) if len(named) == 1 else None
+
+
+def of(dataset: str, ledger: Ledger) -> DataSet | None:
+    """Return the data set with this fingerprint, or None where it has no account."""
+    account = ledger.account(dataset)
     if account is None:
         return None
-    return _with(account, ledger.lines(account.dataset), ledger)
-
-
-def known(
-    ledger: Ledger, on_file: Sequence[str]
-) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
-    """Return these data sets with their lines; and what is wrong with others of them."""
-    readable, broken = [], []
-    for dataset in on_file:
-        try:
-            account, lines = ledger.account(dataset), ledger.lines(dataset)
-            if account is not None:
-                readable.append((_with(account, lines, ledger), lines))
-        except DpcoreError as error:
-            broken.append(error)
-    return readable, broken
-
-
-def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:
-    kept = [line for line in lines if is_declaration(line)]
+    kept = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.session import person
@@ -32,29 +31,31 @@ class ListState:
 
 def my_data_sets() -> bool:
     """List the data sets of this person, the last used first; return whether there is any."""
-    ledger, state = session.ledger(), session.own(ListState)
+    state = session.own(ListState)
     try:
+        ledger = session.ledger()
         on_file = ledger.datasets()
-        data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
         unexpected.box(error)
         return False
-    for problem in broken:
-        unexpected.box(problem)
-    if not data_sets:
+    if not on_file:
         return False
     st.subheader(_("My data sets"))
-    for each in data_sets:
-        _line(*each)
+    for dataset in on_file[: state.most]:
+        try:
+            _line(datasets.of(dataset, ledger))
+        except DpcoreError as error:
+            unexpected.box(error)
     if (rest := len(on_file) - state.most) > 0:
-        more = (state, "most", state.most + MORE)
-        st.button(
-            _("{number} more").format(number=rest), icon=":material/expand_more:", on_click=setattr, args=more
-        )
+        words, more = _("{number} more").format(number=rest), (state, "most", state.most + MORE)
+        st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
 
-def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
+def _line(data_set: DataSet | None) -> None:
+    if data_set is None:  # it went meanwhile
+        return
+    lines = data_set.lines()
     count = len(releases.of_lines(lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
