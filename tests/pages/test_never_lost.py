@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import dpcore as dp
 from tests.contracts.ledger_kinds import account
 from tests.pages.tab import CSV, Tab
 from workbench.store import start
@@ -41,16 +42,14 @@ def test_the_list_reads_those_data_sets_that_it_shows(new_tab, monkeypatch):
     """Each first page read the ledger of all that a person ever opened: half an hour of 40 people's work made
     it take 40 seconds, and everybody's pages with it."""
     new_tab().open()
+    unit = dp.PrivacyUnit(max_rows=1).to_account()
     for number in range(12):
-        start.ledger().open(account(dataset=f"{number:064x}"))
+        start.ledger().open(account(dataset=f"{number:064x}", unit=unit))
     read = set()
     standing = SqlLedger.standing
     monkeypatch.setattr(SqlLedger, "standing", lambda self, name: read.add(name) or standing(self, name))
     tab = new_tab()
-    assert [each.label for each in tab.at.button if each.label.startswith("Continue")][:3] == [
-        "Continue with 00000000"
-    ] * 3
-    assert read == {f"{number:064x}" for number in range(4, 12)}
+    assert len(read) == sum(each.label.startswith("Continue") for each in tab.at.button) == 8
     tab.press("5 more")
     assert tab.errors == ""
     assert tab.button("Continue with people")

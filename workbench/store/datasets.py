@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore.accounting.ledger import Account, Ledger, Line
 from dpcore.curator.on_file import OnFile
-from dpcore.errors import RequestConflict
+from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
@@ -155,3 +155,14 @@ def of(dataset: str, ledger: Ledger) -> DataSet | None:
     kept = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
+
+
+def known(ledger: Ledger, on_file: Sequence[str]) -> tuple[list[DataSet], list[DpcoreError]]:
+    """Return those of these data sets that are in order, and what is wrong with the others."""
+    readable, broken = [], []
+    for dataset in on_file:
+        try:
+            readable.append(of(dataset, ledger))
+        except DpcoreError as error:
+            broken.append(error)
+    return [each for each in readable if each is not None], broken

@@ -35,26 +35,24 @@ def my_data_sets() -> bool:
     try:
         ledger = session.ledger()
         on_file = ledger.datasets()
+        data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
         unexpected.box(error)
         return False
-    if not on_file:
+    for problem in broken:
+        unexpected.box(problem)
+    if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for dataset in on_file[: state.most]:
-        try:
-            _line(datasets.of(dataset, ledger))
-        except DpcoreError as error:
-            unexpected.box(error)
+    for each in data_sets:
+        _line(each)
     if (rest := len(on_file) - state.most) > 0:
         words, more = _("{number} more").format(number=rest), (state, "most", state.most + MORE)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
 
-def _line(data_set: DataSet | None) -> None:
-    if data_set is None:  # it went meanwhile
-        return
+def _line(data_set: DataSet) -> None:
     lines = data_set.lines()
     count = len(releases.of_lines(lines, data_set.account))
     facts = [
