@@ -68,11 +68,6 @@ class SqlLedger:
     def key(self) -> bytes:
         return self._store.row_key
 
-    def check_answers(self) -> None:
-        """Ask the database for something. Raises: LedgerError."""
-        with self._store.reading() as connection:
-            connection.execute(sa.select(accounts.c.dataset).limit(1)).all()
-
     def datasets(self) -> list[str]:
         """All data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
