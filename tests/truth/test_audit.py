@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 from scipy.stats import hypergeom
 
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
 from tests.truth.groups import MISSING, People, cells
@@ -152,7 +152,7 @@ class Truth:
         column = self.rows[name].mask(self.rows[name] == MISSING)
         with suppress(ValueError):
             column = pd.to_numeric(column)
-        tree, leaf = suggest(column).read(column)
+        tree, leaf = suggest_hierarchy(column).read(column)
         level = next(level for level in tree.levels if len(set(level)) == labels)
         found = pd.Series(np.array(level)[leaf], self.rows.index)
         stands = found.map(pd.Series(level).value_counts())
@@ -210,7 +210,7 @@ PAGE = {
     f"{LINKED}|unique": lambda t: (t.listed == 1).all(axis=1).sum(),
     f"{GUESSED}|journalist": lambda t: t.of_list.max(),
     f"{GUESSED}|marketer": lambda t: t.of_list.mean(),
-    "{rows} rows|rows": lambda t: t.cap,
+    "{number} rows|number": lambda t: t.cap,
     "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: 0,
     "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: 0,
     "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
@@ -236,7 +236,7 @@ PAGE = {
     f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
     f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
     f"{GIVEN} > distance from the table (t)": lambda t: [t.all.t(each) for each in t.secrets],
-    "**{people:,} people agree with that.**|people": lambda t: t.person[t.alike.index].nunique(),
+    "**{number:,} people agree with that.**|number": lambda t: t.person[t.alike.index].nunique(),
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),

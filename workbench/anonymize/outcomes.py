@@ -19,7 +19,7 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.proposals import FrontierOf
+from dpcore.evaluation.table.proposals import FrontierOf, NeighborsOf
 from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
 from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
@@ -32,8 +32,8 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _
-from workbench.ui.wording import limit_words, number, percent, plain
+from workbench.ui.language import N_, _, commas, digits
+from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -154,8 +154,8 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
         _("generalized"): percent(quality.ncp),
         _("information loss"): number(quality.loss),
         _("suppressed"): percent(quality.suppressed),
-        _("smallest group"): f"{report.after.risk.k:,}",
-        _("seconds"): f"{report.seconds:.1f}",
+        _("smallest group"): whole(report.after.risk.k),
+        _("seconds"): digits(f"{report.seconds:.1f}"),
     }
 
 
@@ -204,7 +204,7 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
 def _levels(plan: Plan, point: Point) -> str:
     """Return the level of each column; nothing where ranges are free."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
-    return ", ".join(f"{name} {level}" for name, level in levels)
+    return commas(f"{name} {level}" for name, level in levels)
 
 
 def present_choice(
@@ -272,6 +272,33 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def neighbors(
+    curator: Curator, current: AnonymizeState, plan: Plan
+) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
+    """Return a line for the levels of a plan and for each step, and the levels that can be used by name."""
+    key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
+    lines, usable = [], {}
+    for near in session.once(curator, key, lambda: NeighborsOf(plan=plan)):
+        name, node = _("as chosen"), dict(zip(plan.quasi_identifiers, near.node, strict=True))
+        for column, level in (plan.node or {}).items():
+            if node[column] != level:
+                name = _("{column} coarser") if node[column] > level else _("{column} finer")
+                name = name.format(column=column)
+        if near.is_feasible and node != plan.node:
+            usable[name] = node
+        lines.append(
+            {
+                _("levels"): name,
+                _("what is minimized"): number(near.score),
+                _("smallest group at this limit"): f"{near.k:,}",
+                _("rows to suppress"): f"{near.suppressed:,}",
+                _("groups"): f"{near.classes:,}",
+                _("meets the demands"): _("yes") if near.is_feasible else _("no"),
+            }
+        )
+    return pd.DataFrame(lines), usable
 
 
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:

@@ -22,7 +22,7 @@ from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, code
 from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
@@ -86,10 +86,20 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
+    if report.plan.node is not None and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
+        _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(curator, current, report.plan, report.after)
         st.markdown("\n".join(f"- {each}" for each in warnings))
+
+
+def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+    lines, usable = outcomes.neighbors(curator, current, plan)
+    st.dataframe(lines, hide_index=True)
+    step = st.selectbox(_("A step that meets the demands"), list(usable), index=None, key="anonymize-step")
+    if step in usable:
+        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -220,7 +230,7 @@ def guided_example() -> None:
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
-            counted, results = examples.computed(step, session.language())
+            counted, results = examples.computed(step, code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))
