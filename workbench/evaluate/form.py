@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import _, commas
+from workbench.ui.language import _, capital, commas
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -70,7 +70,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
     order = list(titles)
     key = st.selectbox(
-        _("Release"),
+        capital("release"),
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],

@@ -48,7 +48,7 @@ def my_data_sets() -> bool:
     for each in data_sets:
         _line(each)
     if (rest := len(on_file) - state.most) > 0:
-        words, more = _("{number} more").format(number=rest), (state, "most", state.most + MORE)
+        words, more = _("{more} more").format(more=rest), (state, "most", state.most + MORE)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
