@@ -49,6 +49,18 @@ def column_digest(column: pd.Series, key: bytes) -> str:
     return total.tobytes().hex()
 
 
+def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
+    """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
+
+    The same text has the same pseudonym in all tables of a series, and another one in every other series.
+    """
+    own = blake2b(series.encode(), digest_size=32, key=key, person=b"pseudonyms").digest()
+    cells = canonical(column)
+    values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
+    texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
+    return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
+
+
 def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
     """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
 
