@@ -12,6 +12,7 @@ from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.digests import Digests, row_digests
+from dpcore.tables.ranks import Ranks, row_ranks
 
 
 class Batch:
@@ -72,7 +73,11 @@ class Batch:
 
     def digests(self, key: bytes) -> Digests:
         """Return the digest of every row. The batch must hold all columns."""
-        return row_digests(self._frame if self._places is None else self._frame.iloc[self._places], key)
+        return row_digests(self.coded(list(self._frame)), key)
+
+    def ranks(self, key: bytes) -> Ranks:
+        """Return the rank of every row among those of its person. The batch must hold all columns."""
+        return row_ranks(self.coded(list(self._frame)), key, self._schema.unit.id_column)
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
         """Return the places of the rows of a part."""

@@ -18,6 +18,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
+from dpcore.tables.ranks import Ranks, ranked, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -49,16 +50,9 @@ def column_digest(column: pd.Series, key: bytes) -> str:
     return total.tobytes().hex()
 
 
-def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
-    """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
-
-    Args:
-        frame: the table.
-        key: secret of the ledger.
-        digests: of the rows, where they are known.
-    """
-    digests = row_digests(frame, key) if digests is None else digests
-    return fingerprint_of(list(map(str, frame.columns)), digests_sum(digests, key), key)
+def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
+    """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
+    return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
@@ -98,12 +92,12 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
     Raises: SchemaError for a row without an id.
     """
     ids = _ids(column)
-    start = blake2b(b"person ", digest_size=16, key=key).copy
-    return np.take(_digested((value[1:] for value in ids.values), start), ids.codes, axis=0)
+    texts = [value[1:].encode(errors="surrogatepass") for value in ids.values]
+    return np.take(ranked(texts, b"person", key), ids.codes, axis=0)
 
 
-def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
-    """Return the places of the `max_rows` rows of each person with the lowest digests.
+def kept_rows(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
+    """Return the places of the `max_rows` rows of each person with the lowest ranks.
 
     An id is a text as it was written: two ids are one person only if their texts are equal.
     Raises: SchemaError for a row without an id.
@@ -111,7 +105,8 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
     if unit.id_column is None:
         return None
     ids = _ids(frame[unit.id_column])
-    return np.sort(first_rows(ids.persons()[:, None], digests, unit.max_rows))
+    ranks = row_ranks(frame, key, unit.id_column)
+    return np.sort(first_rows(ids.persons()[:, None], ranks, unit.max_rows))
 
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
@@ -119,19 +114,19 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
 
     Raises: SchemaError for a row without an id.
     """
-    places = kept_rows(frame, row_digests(frame, key), unit)
+    places = kept_rows(frame, key, unit)
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
-def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
-    """Return the places of at most `number` rows of each person, those with the lowest digests.
+def first_rows(person: npt.NDArray[Any], ranks: Ranks, number: int) -> npt.NDArray[np.int64]:
+    """Return the places of at most `number` rows of each person, those with the lowest ranks.
 
     Args:
         number: of rows of one person, at most.
         person: (rows, any) what tells people apart.
-        digests: (rows, 2), compared by the second word, then by the first.
+        ranks: (rows, 2), compared by the second word, then by the first.
     """
-    order = np.lexsort((*digests.T, *person.T))
+    order = np.lexsort((*ranks.T, *person.T))
     ordered = person[order]
     starts = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
     first = np.flatnonzero(starts)

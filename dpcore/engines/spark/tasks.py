@@ -19,7 +19,8 @@ from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
-from dpcore.tables.digests import person_digests, row_digests
+from dpcore.tables.digests import person_digests
+from dpcore.tables.ranks import row_ranks
 
 _ROWS_AT_ONCE = 131_072
 _KEYS_AT_ONCE = 65_536
@@ -170,7 +171,7 @@ class Each:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A task that adds to each row its owner and its digest, as bytes that sort as the digests do."""
+    """A task that adds to each row its owner and its rank, as bytes that sort as they do."""
 
     names: tuple[str, ...]
     declared: tuple[str, ...]
@@ -185,18 +186,23 @@ class Mark:
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
-                marks = [person_digests(frame[self.person], self.key), row_digests(frame, self.key)]
+                marks = [
+                    person_digests(frame[self.person], self.key),
+                    row_ranks(frame, self.key, self.person),
+                ]
             except DpcoreError as error:
                 refusal = pa.array([pickle.dumps(Refusal.of(error))], pa.binary())
                 nothing = [pa.nulls(1, column.type) for column in columns]
                 yield pa.RecordBatch.from_arrays([*nothing, pa.nulls(1, pa.binary()), refusal], names=names)
                 return
-            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8").tobytes() for each in marks]
+            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8") for each in marks]
             binary = [
-                pa.array([data[at : at + 16] for at in range(0, len(data), 16)], pa.binary())
-                for data in sortable
+                pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(each), [None, pa.py_buffer(each)])
+                for each in sortable
             ]
-            yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
+            yield pa.RecordBatch.from_arrays(
+                [*columns, *(each.cast(pa.binary()) for each in binary)], names=names
+            )
 
 
 def gathered(batches: Iterable[Any], packing: Packing) -> Iterator[pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""The rows that count of each person, in a table that does not fit. Digests are sorted in slices, on disk."""
+"""The rows that count of each person, in a table that does not fit. Ranks are sorted in slices, on disk."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Added
 from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
+from dpcore.tables.ranks import Ranks
 
 _RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 
 
 class Keeper:
-    """The digests of all rows, in any order, and from them the rows that count."""
+    """The ranks of all rows, in any order, and from them the rows that count."""
 
     def __init__(self, rows: int, max_rows: int) -> None:
         self._rows = rows
         self._max_rows = max_rows
         self._slices = Slices(rows, _RECORD)
 
-    def take(self, persons: Digests, rows: Digests, start: int) -> None:
-        """Digests of rows that follow each other from the place `start` on."""
+    def take(self, persons: Digests, rows: Ranks, start: int) -> None:
+        """Keep ranks of rows that follow each other from the place `start` on."""
         records = np.empty(len(rows), dtype=_RECORD)
         records["person"], records["row"] = persons, rows
         records["place"] = np.arange(start, start + len(rows))
@@ -44,7 +45,7 @@ class Keeper:
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping(Added[int]):
-    """Work that hands the digests of all rows to a keeper, and counts them."""
+    """Work that hands the ranks of all rows to a keeper, and counts them."""
 
     id_column: str
     key: bytes = field(repr=False)
@@ -52,9 +53,8 @@ class Keeping(Added[int]):
     reads: None = None
 
     def of(self, batch: Batch) -> int:
-        self.keeper.take(
-            person_digests(batch.column(self.id_column), self.key), batch.digests(self.key), batch.start
-        )
+        persons = person_digests(batch.column(self.id_column), self.key)
+        self.keeper.take(persons, batch.ranks(self.key), batch.start)
         return len(batch)
 
 
