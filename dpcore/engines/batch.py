@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,12 @@ class Batch:
         self._schema = schema
         self._places = places
         self._cells: dict[str, Cells] = dict(cells or {})
+
+    @classmethod
+    def of_cells(cls, cells: Any, schema: Schema) -> Batch:
+        """Return a batch of Arrow with the cells of some columns, which knows those alone."""
+        known = dict(zip(cells.schema.names, (each.to_numpy() for each in cells.columns), strict=True))
+        return cls(pd.DataFrame(index=range(cells.num_rows)), schema, cells=known)
 
     def __len__(self) -> int:
         return len(self._frame if self._places is None else self._places)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-from dpcore.engines.streaming.coded import Coded
+from dpcore.engines.streaming.spool import MOST_BYTES, NoRoomError, Spool
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
@@ -203,13 +203,19 @@ class Checking(Added[int]):
     """
 
     reads: tuple[str, ...]
-    coded: Coded | None = None
+    coded: Spool | None = None
 
     def of(self, batch: Batch) -> int:
+        import pyarrow as pa
+
+        cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
-            self.coded.take(batch)
-        for name in self.reads:
-            batch.cells(name)
+            try:
+                self.coded.take(pa.record_batch(cells))
+            except OSError as error:
+                raise NoRoomError from error
+            if self.coded.bytes > MOST_BYTES:
+                raise NoRoomError
         return len(batch)
 
 

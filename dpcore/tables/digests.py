@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
-from dpcore.tables.ranks import Ranks, ranked, row_ranks
+from dpcore.tables.ranks import Ranks, person_ranks, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -91,9 +91,7 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
 
     Raises: SchemaError for a row without an id.
     """
-    ids = _ids(column)
-    texts = [value[1:].encode(errors="surrogatepass") for value in ids.values]
-    return np.take(ranked(texts, b"person", key), ids.codes, axis=0)
+    return person_ranks(_ids(column), key)
 
 
 def kept_rows(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:

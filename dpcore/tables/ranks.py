@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.schema.values import READ_AS_TEXT, canonical, canonical_text, from_text
+from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, canonical_text, from_text
 
 Ranks = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -50,6 +50,12 @@ def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
             purpose = f"{len(name)} {name} ".encode(errors="surrogatepass")
             total += np.take(ranked([*messages, b""], purpose, key), codes, axis=0)
     return total
+
+
+def person_ranks(ids: Canonical, key: bytes) -> Ranks:
+    """Return 128 bits per row that identify its person: those without an id are one person together."""
+    messages = [b"t" + value[1:].encode(errors="surrogatepass") for value in ids.values]
+    return np.take(ranked([*messages, b""], b"person", key), ids.codes, axis=0)
 
 
 def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:

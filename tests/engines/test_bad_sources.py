@@ -25,14 +25,14 @@ from dpcore.anonymize.methods import Mondrian
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import base
+from dpcore.engines import work as work_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming import coded as coded_module
-from dpcore.engines.streaming.coded import Coded, NoRoomError
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
+from dpcore.engines.streaming.spool import Spool
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
@@ -393,15 +393,15 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
     expected = parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
 
-    def full(self: Coded, columns: object, start: int) -> None:
-        if self.blocks:
-            raise NoRoomError
+    def full(self: Spool, data: object, start: int) -> None:
+        if start:
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Coded, "_write", full)
+    monkeypatch.setattr(Spool, "_write", full)
     engine = parquet_engine(folder, SCHEMA, key=KEY)
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
-    monkeypatch.setattr(coded_module, "MOST_BYTES", 799)
+    monkeypatch.setattr(work_module, "MOST_BYTES", 799)
     assert (parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
 
 

@@ -26,7 +26,7 @@ import pandas as pd
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.spark.packing import Packing
-from dpcore.engines.spark.tasks import Code, Each, Mark, Refusal, Task
+from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.work import Making, Result, Work, needs_cells
@@ -141,17 +141,16 @@ class SparkEngine(Engine):
         packing = self._packing(names)
         task = Each(work=work, packing=packing, schema=self._schema)
         with _readable():
-            stream = self._asked(self._all, packing).mapInArrow(task, "answer binary")
+            stream = self._asked(self._all, packing).mapInArrow(task, task.kinds)
             answers = stream.toLocalIterator()
         while True:
             with _readable():
                 answer = self._waited(lambda: next(answers, None))
             if answer is None:
                 return
-            result = pickle.loads(answer[0])
-            if isinstance(result, Refusal):
-                raise result.raised()
-            take(result)
+            if answer["refusal"] is not None:
+                raise pickle.loads(answer["refusal"]).raised()
+            take(pickle.loads(answer["answer"]))
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
@@ -160,7 +159,7 @@ class SparkEngine(Engine):
         table = self._counted if counted else self._all
         packing: Packing | None = None
         if counted and self._coded is not None and needs_cells(work):
-            selected = self._coded.select("length", "cells")
+            selected = self._coded.select("answer")
         else:
             packing = self._packing(names) if names else Packing(names=("none",))
             selected = self._asked(table, packing) if names else table.select(F.lit(0))
@@ -183,10 +182,9 @@ class SparkEngine(Engine):
 
         packing = self._packing(self._names)
         selected = self._asked(self._counted, packing)
-        task = Code(packing=packing, schema=self._schema)
-        kinds = "length long, cells binary, refusal binary"
+        task = Each(work=Coding(reads=self._names), packing=packing, schema=self._schema)
         with _readable():
-            coded = selected.mapInArrow(task, kinds).persist()
+            coded = selected.mapInArrow(task, task.kinds).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
             ((rows, refusal),) = self._waited(totals.collect)
         if refusal is not None:
