@@ -12,8 +12,6 @@ import pandas as pd
 from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.digests import Digests, row_digests
-from dpcore.tables.ranks import Ranks, row_ranks
 
 
 class Batch:
@@ -71,20 +69,12 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Return some columns, or all, with texts as texts."""
-        return uncoded(self.coded(list(self._frame.columns) if names is None else names))
+        return uncoded(self.coded(names))
 
-    def coded(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return some columns, in which texts may be categories."""
-        frame = self._frame[list(names)]
+    def coded(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return some columns, or all, in which texts may be categories."""
+        frame = self._frame if names is None else self._frame[list(names)]
         return frame if self._places is None else frame.iloc[self._places]
-
-    def digests(self, key: bytes) -> Digests:
-        """Return the digest of every row. The batch must hold all columns."""
-        return row_digests(self.coded(list(self._frame)), key)
-
-    def ranks(self, key: bytes) -> Ranks:
-        """Return the rank of every row among those of its person. The batch must hold all columns."""
-        return row_ranks(self.coded(list(self._frame)), key, self._schema.unit.id_column)
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
         """Return the places of the rows of a part."""

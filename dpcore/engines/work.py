@@ -23,7 +23,7 @@ from dpcore.engines.streaming.spool import MOST_BYTES, NoRoomError, Spool
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
-from dpcore.tables.digests import digests_sum
+from dpcore.tables.digests import digests_sum, row_digests
 from dpcore.tables.sums import Entry, Integers, product
 
 Part = tuple[str, str]
@@ -227,7 +227,7 @@ class Digesting(Added[int]):
     reads: None = None
 
     def of(self, batch: Batch) -> int:
-        return digests_sum(batch.digests(self.key), self.key)
+        return digests_sum(row_digests(batch.coded(), self.key), self.key)
 
 
 @dataclass(frozen=True, kw_only=True)

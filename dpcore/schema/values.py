@@ -85,7 +85,7 @@ def canonical(column: pd.Series) -> Canonical:
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
             distinct = np.asarray(distinct, dtype=str(dtype))
-        values = [f"t{each}" for each in distinct] if texts else _of_one_type(distinct)
+        values = [f"t{each}" for each in np.asarray(distinct, object)] if texts else _of_one_type(distinct)
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)

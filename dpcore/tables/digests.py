@@ -94,17 +94,22 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
     return person_ranks(_ids(column), key)
 
 
-def kept_rows(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
-    """Return the places of the `max_rows` rows of each person with the lowest ranks.
+def kept_rows(
+    frame: pd.DataFrame, key: bytes, unit: PrivacyUnit
+) -> tuple[npt.NDArray[np.int64] | None, dict[int, int]]:
+    """Return the places of the `max_rows` rows of each person with the lowest ranks, None for all rows.
+
+    And the number of people by their number of rows.
 
     An id is a text as it was written: two ids are one person only if their texts are equal.
     Raises: SchemaError for a row without an id.
     """
     if unit.id_column is None:
-        return None
+        return None, {1: len(frame)}
     ids = _ids(frame[unit.id_column])
     ranks = row_ranks(frame, key, unit.id_column)
-    return np.sort(first_rows(ids.persons()[:, None], ranks, unit.max_rows))
+    places, people = first_rows(ids.persons()[:, None], ranks, unit.max_rows)
+    return np.sort(places), people
 
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
@@ -112,12 +117,16 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
 
     Raises: SchemaError for a row without an id.
     """
-    places = kept_rows(frame, key, unit)
+    places, _ = kept_rows(frame, key, unit)
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
-def first_rows(person: npt.NDArray[Any], ranks: Ranks, number: int) -> npt.NDArray[np.int64]:
+def first_rows(
+    person: npt.NDArray[Any], ranks: Ranks, number: int
+) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
     """Return the places of at most `number` rows of each person, those with the lowest ranks.
+
+    And the number of people by their number of rows.
 
     Args:
         number: of rows of one person, at most.
@@ -128,16 +137,10 @@ def first_rows(person: npt.NDArray[Any], ranks: Ranks, number: int) -> npt.NDArr
     ordered = person[order]
     starts = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
     first = np.flatnonzero(starts)
-    rank = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-    return order[rank < number]
-
-
-def rows_per_person(persons: Digests) -> dict[int, int]:
-    """Count the people by their number of rows, from the digest of the person of each row."""
-    ordered = persons[np.lexsort(persons.T)]
-    starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)])
-    rows, people = np.unique(np.diff(starts, append=len(ordered)), return_counts=True)
-    return dict(zip(rows.tolist(), people.tolist(), strict=True))
+    sizes = np.diff(first, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(first, sizes)
+    rows, people = np.unique(sizes, return_counts=True)
+    return order[rank < number], dict(zip(rows.tolist(), people.tolist(), strict=True))
 
 
 def _ids(column: pd.Series) -> Canonical:

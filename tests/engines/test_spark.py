@@ -23,7 +23,7 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
 from dpcore.engines.spark.packing import Packing
-from dpcore.engines.spark.tasks import Code, Mark, Task
+from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
@@ -65,7 +65,8 @@ def test_what_workers_do_without_spark() -> None:
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    kept_cells = list(Code(packing=Packing(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
+    code = Each(work=Coding(reads=("age",)), packing=Packing(names=("age",)), schema=schema)
+    kept_cells = list(code(kept.to_batches(max_chunksize=50)))
     cells, again = task.whole(added(dataclasses.replace(task, packing=None), kept_cells))
     assert again == number
     assert cells.tolist() == counts.tolist()

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Records, Slices
-from dpcore.tables.digests import first_rows, person_digests, rows_per_person
+from dpcore.tables.digests import first_rows, person_digests
+from dpcore.tables.ranks import row_ranks
 
 RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 
@@ -26,7 +27,7 @@ class Keeping:
     def of(self, batch: Batch) -> Records:
         records = np.empty(len(batch), dtype=RECORD)
         records["person"] = person_digests(batch.column(self.id_column), self.key)
-        records["row"] = batch.ranks(self.key)
+        records["row"] = row_ranks(batch.coded(), self.key, self.id_column)
         records["place"] = np.arange(batch.start, batch.start + len(batch))
         return records
 
@@ -36,8 +37,9 @@ def kept(slices: Slices, rows: int, max_rows: int) -> tuple[npt.NDArray[np.uint8
     bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
     people: Counter[int] = Counter()
     for records in slices:
-        people.update(rows_per_person(records["person"]))
-        places = records["place"][first_rows(records["person"], records["row"], max_rows)]
+        first, of_slice = first_rows(records["person"], records["row"], max_rows)
+        people.update(of_slice)
+        places = records["place"][first]
         np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
     return bits, dict(people)
 

@@ -53,13 +53,6 @@ class Spool:
         if os.pwrite(self._file.fileno(), data, start) != data.size:
             raise OSError("the disk is full")
 
-    def rows(self) -> int:
-        """Return the number of rows."""
-        return self._rows
-
-    def check(self) -> None:
-        """Do nothing, as no other program writes to it."""
-
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Generator[Any, None, None]:
