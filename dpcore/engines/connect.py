@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from abc import ABC, abstractmethod
@@ -55,8 +54,7 @@ class _Streamed(Connection):
     @classmethod
     def reader(cls, source: Source) -> Reader:
         """Return the reader of a source, here DuckDB."""
-        fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
-        return DuckDBReader(DuckDBSource(**fields))
+        return DuckDBReader(DuckDBSource(**vars(source)))
 
     @classmethod
     def open(

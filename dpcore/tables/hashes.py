@@ -26,15 +26,11 @@ def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, I
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
     _, first = np.unique(index, return_index=True)
     few = frame[list(columns)].iloc[first]
-    texts = pd.DataFrame({name: _marked(few[name]) for name in columns})
+    # texts that differ from that of a missing value, whatever they are
+    texts = pd.DataFrame({name: ("t" + as_text(few[name])).fillna("").astype(object) for name in columns})
     return np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64), index
 
 
 def person_hashes(column: pd.Series) -> Hashes:
     """Return 128 bits per row that identify its person, of shape (rows, 2)."""
     return person_ranks(canonical(column), b"")
-
-
-def _marked(column: pd.Series) -> pd.Series:
-    """Return texts that differ from that of a missing value, whatever they are."""
-    return ("t" + as_text(column)).fillna("").astype(object)

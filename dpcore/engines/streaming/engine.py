@@ -10,6 +10,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -75,14 +76,12 @@ class ArrowEngine(Engine):
             rows = self._code()
         self._people = self._people or {1: rows}
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[object]:
         """Hold one state of the table for all that this thread reads.
 
         Raises: ReadError when it changed.
         """
-        with self._reading():
-            yield
+        return self._reading()
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Snapshot]:

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.engines.streaming.files import files_at, state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, readable
 from dpcore.errors import SchemaError, source_changed
 from dpcore.tables.arrow import is_text, kind_of, kinds_of
 
 _BUFFER = 2**20
 
 
-class ParquetReader:
+class ParquetReader(Reader):
     """Row groups of files, which are not to change while they are read.
 
     Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
     """
 
-    as_text = False
     ordered = True
-    source = None
 
     def __init__(self, path: Path) -> None:
         """Read the footers.
@@ -34,7 +32,7 @@ class ParquetReader:
 
         self._paths = files_at(path, ".parquet")
         self._state = state_of(self._paths)
-        self.kinds: dict[str, Any] = {}
+        self.kinds = {}
         self.pieces: list[Piece] = []
         self._rows = 0
         for each in self._paths:
