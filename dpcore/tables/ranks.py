@@ -8,7 +8,6 @@ digest of `tables.digests`.
 from __future__ import annotations
 
 import datetime
-import math
 import re
 import struct
 from collections.abc import Sequence
@@ -29,8 +28,6 @@ _TIME = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?
 """Times as canonical texts write them: midnight without a zone is a day, and no fraction is 0."""
 _FIRST, _LAST = (np.datetime64(each, "us") for each in ("0001-01-01", "9999-12-31T23:59:59.999999"))
 _WORD = np.dtype([("kind", "S1"), ("word", "<i8")])
-_LONGEST = 20
-"""Letters of a whole number of 64 bits, at most."""
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
@@ -83,7 +80,7 @@ def _messages(column: pd.Series, read_as_text: bool) -> tuple[npt.NDArray[np.int
         records, is_word = _words(distinct)
         messages = records.view(f"V{_WORD.itemsize}").tolist()
         for place in np.flatnonzero(~is_word).tolist():
-            messages[place] = _message(str(canonical_text(distinct[place])))
+            messages[place] = _message(canonical_text(distinct[place]) or "")
         return codes.astype(np.int64), messages
     content = canonical(column)
     values = map(from_text, content.values) if read_as_text else content.values
@@ -118,10 +115,10 @@ def _message(value: str) -> bytes:
     """Return the bytes of a canonical text: a kind and 8 bytes for most numbers and times, else the text."""
     text = value[1:]
     if value[0] == "n":
-        if len(text) <= _LONGEST and text.lstrip("-").isdigit():
+        if len(text) <= 20 and text.lstrip("-").isdigit():  # 64 bits have no more digits
             if -(2**63) <= int(text) < 2**63:
                 return b"i" + struct.pack("<q", int(text))
-        elif math.isfinite(number := float(text)) and not number.is_integer() and repr(number) == text:
+        elif not (number := float(text)).is_integer() and canonical_text(number) == value:
             return b"f" + struct.pack("<d", number)
     elif value[0] == "t" and _TIME(text):
         try:
