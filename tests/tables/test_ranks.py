@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import hashlib
+import json
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpcore as dp
+from dpcore.accounting.composition import total
 from dpcore.schema.values import canonical
 from dpcore.tables.digests import row_digests
 from dpcore.tables.ranks import row_ranks
@@ -93,6 +97,17 @@ def test_the_id_has_no_part_in_the_ranks_of_its_own_rows() -> None:
     swapped = frame.rename(columns={"x": "y", "y": "x"})
     assert row_ranks(swapped, KEY, "id")[0].tolist() != one
     assert row_ranks(frame, b"other", "id")[0].tolist() != one
+
+
+def test_parts_that_were_charged_for_other_rows_of_a_person_add_up() -> None:
+    """Two parts would cost as one, though a person's rows of then are in one and those of now in the other."""
+    column = dp.Categorical("sex", categories=("F", "M"))
+    before = hashlib.sha256(json.dumps(column.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+    for id_column, number in ((None, 3), ("id", 5)):
+        schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=2, id_column=id_column))
+        now = schema.part_on_file(("sex", "M"))
+        assert total([(3, (f"sex #{before}", "F")), (2, now)]) == number
+        assert total([(2, schema.part_on_file(("sex", "F"))), (2, now)]) == 2
 
 
 def siphash(key: bytes, message: bytes) -> int:
