@@ -100,7 +100,7 @@ def test_the_id_has_no_part_in_the_ranks_of_its_own_rows() -> None:
 
 
 def test_parts_that_were_charged_for_other_rows_of_a_person_add_up() -> None:
-    """Two parts would cost as one, though a person's rows of then are in one and those of now in the other."""
+    """Two parts would cost as one, though rows of one person were counted in each, then and now."""
     column = dp.Categorical("sex", categories=("F", "M"))
     before = hashlib.sha256(json.dumps(column.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
     for id_column, number in ((None, 3), ("id", 5)):
