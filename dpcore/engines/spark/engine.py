@@ -100,14 +100,14 @@ class SparkEngine(Engine):
 
         places = self._places(columns)
         person = self._schema.unit.id_column
-        inside = self._all.select(
-            *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
-            *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
-        )
         groups = [f"t{number}" for number in range(len(places))]
-        pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
-        people = F.sum("n") if person is None else F.count(F.lit(1))
         with readable():
+            inside = self._all.select(
+                *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
+                *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
+            )
+            pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
+            people = F.sum("n") if person is None else F.count(F.lit(1))
             few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
             table = self._waited(few.toArrow)
         if len(table) > MOST_TUPLES:
@@ -154,13 +154,13 @@ class SparkEngine(Engine):
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
         packing: Packing | None = None
-        if counted and needs_cells(work):
-            selected = self._coded.select("answer")
-        else:
-            packing = self._packing(names) if names else Packing(names=("none",))
-            selected = self._asked(table, packing) if names else table.select(F.lit(0))
-        task = Task(work=work, packing=packing, schema=self._schema)
         with readable():
+            if counted and needs_cells(work):
+                selected = self._coded.select("answer")
+            else:
+                packing = self._packing(names) if names else Packing(names=("none",))
+                selected = self._asked(table, packing) if names else table.select(F.lit(0))
+            task = Task(work=work, packing=packing, schema=self._schema)
             answers = selected.mapInArrow(task, task.kinds)
             # added up where the rows are, so that the driver takes each number of a table once
             added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))

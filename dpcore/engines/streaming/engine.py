@@ -141,8 +141,8 @@ class ArrowEngine(Engine):
         coded, bits = self._coded, self._kept if counted else None
         with self._reading() as reading:
             if counted and coded is not None and needs_cells(work):
-                names = work.reads or ()
-                return self._pass(work, coded.pieces, functools.partial(self._read_cells, coded, names))
+                read = functools.partial(self._read_cells, coded, work.reads or ())
+                return self._pass(work, coded.pieces, read)
             source = self._spool if counted and self._spool is not None else reading
             return self._pass(
                 work, source.pieces, functools.partial(self._read, source, work.reads, bits, None)
