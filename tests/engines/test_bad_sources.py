@@ -33,6 +33,7 @@ from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
 from dpcore.engines.streaming.spool import Spool
+from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
@@ -577,3 +578,34 @@ def test_rows_of_a_source_that_was_changed(folder: Path, kind: str, monkeypatch:
         monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)  # as of a data base
         with pytest.raises(dp.ReadError, match="was changed since it was opened"):
             engine.rows()
+
+
+def test_no_room_for_the_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk while the rows of people are sorted would let other rows count, or more of them."""
+    schema = dp.Schema(columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="sex"))
+    taken: list[int] = []
+
+    def full(self: Slices, records: np.ndarray) -> None:
+        taken.append(len(records))
+        if len(taken) > 1:
+            raise OSError(28, "No space left on device", "/tmp/secret")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Slices, "take", full)
+        with pytest.raises(dp.ReadError, match="the disk is not full") as error:
+            parquet_engine(folder, schema, key=KEY)
+    assert "secret" not in str(error.value)
+    assert parquet_engine(folder, schema, key=KEY).counts([()])[0].values == 2
+
+
+def test_a_file_that_was_cut_is_refused_before_the_charge(folder: Path) -> None:
+    """A copy that stopped half-way would be counted up to there, or cost a charge for nothing."""
+    engine = parquet_engine(folder, SCHEMA, key=KEY)
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    os.truncate(folder / "a.parquet", (folder / "a.parquet").stat().st_size - 100)
+    before = curator.lines()
+    with pytest.raises(dp.ReadError, match="was changed"):
+        curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
+    assert curator.lines() == before
