@@ -9,8 +9,8 @@ import streamlit as st
 from workbench import session
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import _
-from workbench.ui.wording import join, number
+from workbench.ui.language import _, join
+from workbench.ui.wording import number
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""

@@ -25,7 +25,7 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import _, said
+from workbench.ui.language import _, commas, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -66,7 +66,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
             st.warning(
                 _(
                     "Not covered: bounds or categories that were taken from the data itself, of {columns}."
-                ).format(columns=", ".join(from_data))
+                ).format(columns=commas(from_data))
             )
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
