@@ -7,16 +7,11 @@ from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
-from workbench.ui.language import _, said
+from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator(
-    _(
-        "Here a table is made k-anonymous: what others may know about people becomes coarser until everybody "
-        "looks like at least k - 1 others. You see what each k costs before you choose."
-    )
-)
+curator = widgets.need_curator(plans.SAYS["page"])
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
@@ -31,7 +26,7 @@ for sentence in current.notes:
 
 def ask_method() -> str:
     method: str = st.selectbox(
-        _("Method"),
+        capital("method"),
         [plans.SUGGESTED, *Method.kinds()],
         format_func=plans.method_label,
         key=demands_form.METHOD.key,
@@ -47,8 +42,9 @@ with left:
     if plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
+        node = demands_form.levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method)
+            plan = plans.plan_of(curator, current, wanted, method=method, node=node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)

@@ -81,8 +81,8 @@ def person_as(address: str | None) -> Person:
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} is no steward of this server",
-            remedy="ask whoever runs it to add the address to its settings",
+            "{address} has no such role on this server",
+            remedy="ask whoever runs this server",
             address=address[:200],
         )
     return Person(address=address, role="steward")
@@ -106,6 +106,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
+<<<<<<< HEAD
         raise ParameterError("there is no connected source or file of this name", remedy="check the name")
     try:
         check_size(file.stat().st_size)
@@ -114,6 +115,10 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
         if file.suffix not in (".csv", ".parquet"):
             raise
         return Source(name=file.name, kind=file.suffix[1:], location=str(file.absolute()))
+=======
+        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
+    return read_table(file.read_bytes(), file.name).frame
+>>>>>>> main
 
 
 def opened(
@@ -148,7 +153,7 @@ def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
-        raise ParameterError("the file is no recipe", remedy="take one from a release")
+        raise ParameterError("the file is no recipe", remedy="take the file as it was saved")
     schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,

@@ -50,9 +50,34 @@ def column_digest(column: pd.Series, key: bytes) -> str:
     return total.tobytes().hex()
 
 
+<<<<<<< HEAD
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
     """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
     return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
+=======
+def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
+    """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
+
+    The same text has the same pseudonym in all tables of a series, and another one in every other series.
+    """
+    own = blake2b(series.encode(), digest_size=32, key=key, person=b"pseudonyms").digest()
+    cells = canonical(column)
+    values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
+    texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
+    return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
+
+
+def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
+    """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
+
+    Args:
+        frame: the table.
+        key: secret of the ledger.
+        digests: of the rows, where they are known.
+    """
+    digests = row_digests(frame, key) if digests is None else digests
+    return fingerprint_of(list(map(str, frame.columns)), digests_sum(digests, key), key)
+>>>>>>> main
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
@@ -156,8 +181,8 @@ def _ids(column: pd.Series) -> Canonical:
     ids = canonical(column)
     if any(value[0] == "o" for value in ids.values):  # of two objects the texts may be one
         raise SchemaError(
-            "the id column {column!r} holds values that are no numbers, dates or texts",
-            remedy="write them as text",
+            "column {column!r} holds values that are no numbers, dates or texts",
+            remedy="leave it out, or write it as text",
             column=str(column.name),
         )
     if (ids.codes < 0).any():

@@ -15,6 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     NonUniformEntropy,
 )
+from dpcore.anonymize.methods import CellSuppression
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -24,7 +25,7 @@ from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
@@ -72,6 +73,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
             persist_state="session",
         )
         household = _household(curator, current)
+        pseudonym, series = _pseudonym(curator, current)
         metric = _metric(current)
         subset, presence = _population(current)
     return Demands(
@@ -82,7 +84,26 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         suppressed=suppressed,
         subset=subset,
         household=household,
+        pseudonym=pseudonym,
+        series=series,
     )
+
+
+def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
+    """Ask for the level of each column from which cells are suppressed; None for other methods."""
+    if method != CellSuppression.kind:
+        return None
+    with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
+        return {
+            name: st.number_input(
+                _("Level of {column}").format(column=plain(name)),
+                0,
+                current.hierarchies[name].height,
+                key=f"anonymize-level-{name}-{current.version}",
+                help=_("0: the values as they are."),
+            )
+            for name in current.quasi_identifiers
+        }
 
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
@@ -94,14 +115,24 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
         names,
         index=None,
         key="anonymize-household",
-        help=_(
-            "Whoever finds one person of a household has found all of them, so five people of one family are "
-            "one of the k. The column is left out of the result. Sampling weights are no ground for a "
-            "smaller k: what they say of the population is an estimate."
-        ),
+        help=plans.SAYS["household"],
         persist_state="session",
     )
     return column if column in names else None
+
+
+def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
+    """Ask for the column that leaves as pseudonyms, and for the tables that have the same ones."""
+    names = [
+        n for n, role in current.roles.items() if role == "identifier" or n == curator.schema.unit.id_column
+    ]
+    label, key = _("Replace by pseudonyms"), "anonymize-pseudonym"
+    column = st.selectbox(
+        label, names, index=None, key=key, help=plans.SAYS["pseudonym"], persist_state="session"
+    )
+    if column not in names:
+        return None, ""
+    return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
@@ -120,7 +151,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
         return ()
     left, right = st.columns(2)
     selected = left.multiselect(
-        _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
+        capital("columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
     columns = [name for name in selected if name in names]
     model_of, own = kinds[kind].choose(right, ""), list[str]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymize.choices import Suppressed
@@ -40,6 +41,7 @@ class Demands:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
         household: a column that says who lives together: groups count households.
+        pseudonym, series: as in a plan.
     """
 
     k: int
@@ -49,9 +51,18 @@ class Demands:
     suppressed: Suppressed = "checked"
     subset: str | None = None
     household: str | None = None
+    pseudonym: str | None = None
+    series: str = ""
 
 
-def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
+def plan_of(
+    curator: Curator,
+    current: AnonymizeState,
+    demands: Demands,
+    *,
+    method: str,
+    node: Mapping[str, int] | None = None,
+) -> Plan:
     """Return the plan that the page says, by the suggested method or by another.
 
     Args:
@@ -59,6 +70,7 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
         current: roles and hierarchies.
         demands: of the person.
         method: kind of a method, or `SUGGESTED`.
+        node: levels to begin from.
 
     Raises: the errors of a plan.
     """
@@ -78,10 +90,12 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
         suppressed=demands.suppressed,
         subset=demands.subset,
         household=demands.household,
+        pseudonym=demands.pseudonym,
+        series=demands.series,
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
-    return dataclasses.replace(plan, method=Method.of_kind(method)())
+    return dataclasses.replace(plan, method=Method.of_kind(method)(), node=node)
 
 
 def take_plan(curator: Curator, current: AnonymizeState, note: session.TakePlan) -> None:

@@ -6,22 +6,17 @@ import streamlit as st
 
 from workbench import session
 from workbench.evaluate import methods
-from workbench.evaluate.form import digest
+from workbench.evaluate.form import SAYS, digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.method_charts import against_epsilon
 
 
 def compare_methods() -> None:
     """Compare methods against epsilon, on tables in which nobody is."""
-    st.markdown(
-        _(
-            "Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and "
-            "your table is not read. A public table of your own may take part."
-        )
-    )
+    st.markdown(SAYS["before you spend"])
     tables = methods.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
     chosen = st.multiselect(
@@ -46,7 +41,12 @@ def compare_methods() -> None:
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
     frame = known(key)
     if frame is None:
-        if not (chosen or of_own) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
+        if (
+            not (chosen or of_own)
+            or not names
+            or not epsilons
+            or not st.button(capital("compare"), type="primary")
+        ):
             return
         public = [methods.table(name) for name in chosen]
         if own is not None:
@@ -54,7 +54,7 @@ def compare_methods() -> None:
         with progress(_("Comparing"), key="stop-heavy") as on_progress, widgets.in_line():
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
-    measures = {"pairs": _("distance of all pairs of columns"), **MEASURES}
+    measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
     measure = st.segmented_control(
         _("Measure"),
         [each for each in measures if (frame["measure"] == each).any()],

@@ -13,7 +13,7 @@ from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, n_
+from workbench.ui.language import _, capital, n_
 from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
@@ -36,7 +36,7 @@ def ask() -> tuple[str, list[str], float, int]:
         help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
     _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
@@ -71,13 +71,16 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     """
     if len(answers) > design.MAX_ASKED:
         raise LimitError(
-            "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
+            "categories ({categories}) must be at most {most}",
+            remedy="join rare answers",
+            categories=len(answers),
+            most=design.MAX_ASKED,
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     best = options[0].protocol.kind
     name = st.selectbox(
-        _("Protocol"),
+        capital("protocol"),
         list(by_name),
         format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
         key=f"local-protocol-{best}",
@@ -88,7 +91,7 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     off, bits, more = st.columns(3)
     half = design.half_width(option.largest_error)
     off.metric(
-        _("Off by"),
+        capital("off by"),
         plus_minus(half),
         help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
     )

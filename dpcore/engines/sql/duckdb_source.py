@@ -123,7 +123,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="write the names into the first line, and the delimiter into the list of sources",
+                    remedy="correct the list of sources, or write the names into the first line",
                 )
             check_agree(
                 *(
@@ -168,7 +168,7 @@ class DuckDBSource(Source):
 def _changed(column: str, kind: Any) -> SchemaError:
     return SchemaError(
         "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
-        remedy="write it as text, a duration as a number, or leave it out",
+        remedy="leave it out, or write it as text",
         column=column,
         type=kind,
     )
