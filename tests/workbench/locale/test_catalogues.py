@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,6 +39,29 @@ OF_THE_FIELD = {
     "epsilon": (r"(?<!{)\bepsilon\b(?!})", "epsilon", "epsilon"),
 }
 """Terms: how English says them, and what a translation must hold, in whatever ending."""
+PROMISES = {
+    "Differentially private with {loss}.": ("ifferenziell privat", "差分隐私"),
+    "Protects against learning whether one person is in the table: {unit}.": (
+        "eine",
+        "一个人|某人|某个人|任一个人",
+    ),
+    "Anything computed from this release alone is as safe as the release.": (
+        "ebenso|genauso|so sicher",
+        "同样|一样",
+    ),
+    "Not covered: bounds or categories that were taken from the data itself, of {columns}.": (
+        "[Nn]icht",
+        "不|未",
+    ),
+    "Not covered: other releases about the same people. Their losses add up.": ("[Nn]icht", "不|未"),
+    "Numbers with noise, in which nobody can be found.": ("niemand", "没有人|无法|任何人|无人"),
+    "Internal: this report reads the original. Do not publish it.": ("nicht", "请勿|不要|勿|切勿"),
+    "Drawn rows are invented: they follow the noisy counts, and none of them is a person.": (
+        "kein|niemand",
+        "没有|不是|并非|都不",
+    ),
+}
+"""Sentences that promise or warn, and what each translation must say."""
 
 
 @cache
@@ -45,6 +69,22 @@ def catalogue(language: str) -> Catalog:
     """The messages of a language."""
     with (ROOT / f"workbench/locale/{language}/LC_MESSAGES/workbench.po").open("rb") as file:
         return read_po(file, locale=language)
+
+
+@cache
+def extracted() -> set[str | tuple[str, ...]]:
+    """All messages that the program has now."""
+    cfg = (ROOT / "workbench/locale/babel.cfg").read_text(encoding="utf-8")
+    names = dict(re.findall(r"^(\w+) = (\S+)$", cfg, re.MULTILINE))
+    methods = [
+        (path, names.get(name, name)) for name, path in re.findall(r"^\[(\w+): (\S+)\]$", cfg, re.MULTILINE)
+    ]
+    found = {
+        message[2]
+        for top in ("pages", "share", "workbench", "dpcore")
+        for message in extract_from_dir(ROOT / top, methods)
+    }
+    return found | {message[2] for message in extract_from_dir(ROOT, [("app.py", names["messages"])])}
 
 
 def translated(language: str) -> list[tuple[str, str]]:
@@ -73,6 +113,27 @@ def fields(text: str) -> list[tuple[str | None, str | None, str | None]] | int:
         )
     except ValueError:
         return text.count("{")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_is_translated(language: str) -> None:
+    """A page would change into English in the middle of a sentence."""
+    missing = [
+        message.id for message in catalogue(language) if message.id and not all(message.string or [""])
+    ]
+    assert missing == []
+    assert [message.id for message in catalogue(language) if message.fuzzy and message.id] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_catalogues_have_the_messages_of_now(language: str) -> None:
+    """What a change of code says would stay English: run `make messages`."""
+    known = {
+        message.id if isinstance(message.id, str) else tuple(message.id)
+        for message in catalogue(language)
+        if message.id
+    }
+    assert known == {each if isinstance(each, str) else tuple(each) for each in extracted()}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -106,6 +167,14 @@ def test_anonymous_is_said_only_where_it_is_meant(language: str) -> None:
         for source, target in translated(language)
         if word in target.casefold() and "anonym" not in source.casefold()
     ] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("sentence", PROMISES)
+def test_promises_are_as_strong_as_in_english(language: str, sentence: str) -> None:
+    """A reader would trust a release for what it does not promise."""
+    target = dict(translated(language)).get(sentence, "")
+    assert re.search(PROMISES[sentence][LANGUAGES.index(language)], target), target
 
 
 def test_terms_of_the_test_are_those_of_the_page() -> None:
