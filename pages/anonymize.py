@@ -7,7 +7,7 @@ from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
-from workbench.ui.language import _, said
+from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
@@ -31,7 +31,7 @@ for sentence in current.notes:
 
 def ask_method() -> str:
     method: str = st.selectbox(
-        _("Method"),
+        capital("method"),
         [plans.SUGGESTED, *Method.kinds()],
         format_func=plans.method_label,
         key=demands_form.METHOD.key,

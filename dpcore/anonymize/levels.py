@@ -100,7 +100,7 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             "the node does not meet the models while suppressing at most {limit:.1%} of the people",
-            remedy="let the plan choose its node, or raise the limit",
+            remedy="let the plan choose its node",
             limit=plan.limit,
         )
     return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked])
@@ -111,15 +111,12 @@ def check_node(plan: Choices) -> None:
 
     Raises: ParameterError.
     """
-    if plan.node is None:
-        return
-    if set(plan.node) != set(plan.quasi_identifiers):
+    names = set(plan.quasi_identifiers)
+    if plan.node is not None and (
+        set(plan.node) != names or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
+    ):
         raise ParameterError(
-            "the node must name every quasi-identifier", remedy="let the plan choose its node"
-        )
-    if any(not 0 <= plan.node[name] <= tree.height for name, tree in plan.trees.items()):
-        raise ParameterError(
-            "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
+            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.tables.classes import IntArray
 from dpcore.tables.people import largest_each, people_per_class
 
@@ -95,10 +95,9 @@ def reidentification_risk(
     Raises: ParameterError for a threshold outside (0, 1].
     """
     if not 0 < threshold <= 1:
-        raise ParameterError(
-            "threshold ({threshold}) must be above 0 and at most 1",
+        raise UsageError(
+            f"threshold ({threshold}) must be above 0 and at most 1",
             remedy="give a probability, such as 0.05",
-            threshold=threshold,
         )
     sizes = people_per_class(classes, person)
     crowd = sizes

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.roots import crossing
 from dpcore.tables.classes import FloatArray, IntArray
 
@@ -77,10 +77,9 @@ def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
 
 def _sizes(classes: IntArray, population: int) -> IntArray:
     if population < len(classes):
-        raise ParameterError(
-            "population ({population}) must be at least the number of rows of the sample",
+        raise UsageError(
+            f"population ({population}) must be at least the number of rows of the sample",
             remedy="give the number of people the sample was drawn from",
-            population=population,
         )
     sizes = np.bincount(classes)
     return sizes[sizes > 0]

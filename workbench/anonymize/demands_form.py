@@ -25,7 +25,7 @@ from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
@@ -137,7 +137,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
         return ()
     left, right = st.columns(2)
     selected = left.multiselect(
-        _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
+        capital("columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
     columns = [name for name in selected if name in names]
     model_of, own = kinds[kind].choose(right, ""), list[str]()

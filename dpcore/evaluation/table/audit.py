@@ -164,8 +164,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
             raise SchemaError(
-                "{column} is sensitive and a quasi-identifier at once",
-                remedy="give the column one of the two roles",
+                "{column} has two roles at once",
+                remedy="leave it out of one of the two",
                 column=both[0],
             )
 
@@ -323,7 +323,5 @@ def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
     visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
     if not visible.any():
-        raise SchemaError(
-            "every row is suppressed in these columns", remedy="choose other columns, or the original table"
-        )
+        raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
     return visible

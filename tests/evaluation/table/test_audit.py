@@ -166,9 +166,9 @@ def test_one_row_and_constant_columns(rows: int) -> None:
     ("asked", "error", "message"),
     [
         ({"quasi_identifiers": ()}, ParameterError, "no quasi-identifier"),
-        ({"quasi_identifiers": ("height",)}, SchemaError, "no column height"),
-        ({"sensitive": ("height",)}, SchemaError, "no column height"),
-        ({"sensitive": ("age",)}, SchemaError, "age is sensitive and a quasi-identifier at once"),
+        ({"quasi_identifiers": ("height",)}, SchemaError, "no column 'height'"),
+        ({"sensitive": ("height",)}, SchemaError, "no column 'height'"),
+        ({"sensitive": ("age",)}, SchemaError, "age has two roles at once"),
         ({"threshold": 0.0}, ParameterError, "threshold"),
     ],
 )
