@@ -141,8 +141,8 @@ def _fit_shifted(size: IntArray, number: IntArray, share: float) -> tuple[float,
     """Return the classes K of the population, and the law (a, p) of their sizes; K is 0 where there is none.
 
     With the generating function G(z) = z (p / (1 - (1 - p) z))^a of the sizes, a sample of a share f has
-    K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on average, which are those that were seen. K is
-    Shlosser's estimate as modified by Haas, Stokes (1998), J. Am. Stat. Association 93.
+    K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on average, which are those that were seen.
+    K is Shlosser's estimate as modified by Haas, Stokes (1998), J. Am. Stat. Association 93.
     """
     from scipy.optimize import root
     from scipy.special import expit

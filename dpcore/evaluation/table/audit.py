@@ -50,7 +50,7 @@ class Estimates:
     Attributes:
         uniques: share of the ways in which the population appears that are unique; where each person has one
             way, of its people.
-        model: whose model estimates it, by the rule of Dankar et al. (2012), BMC Med. Inform. Decis. Mak. 12:66.
+        model: whose model estimates it, by a rule (Dankar et al., 2012, BMC Med. Inform. Decis. Mak. 12:66),
             "Pitman" for a sample of at most a tenth, else the smaller of "SNB", which is the shifted negative
             binomial, and "Zayatz"; the last where the others have no estimate.
         k_map: people of the population who look like everybody in the table, at least, see `estimated_k_map`.
