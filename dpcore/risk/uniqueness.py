@@ -72,7 +72,7 @@ def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
     if size[:2].tolist() != [1, 2] or share == 1:
         return 0.0
     all_classes, power, chance = _fit_shifted(size, number, share)
-    return min(1.0, all_classes * chance**power / population)
+    return min(1.0, float(all_classes * chance**power / population))
 
 
 def _sizes(classes: IntArray, population: int) -> IntArray:
