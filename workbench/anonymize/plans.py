@@ -40,6 +40,7 @@ class Demands:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
         household: a column that says who lives together: groups count households.
+        pseudonym, series: as in a plan.
     """
 
     k: int
@@ -49,6 +50,8 @@ class Demands:
     suppressed: Suppressed = "checked"
     subset: str | None = None
     household: str | None = None
+    pseudonym: str | None = None
+    series: str = ""
 
 
 def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
@@ -78,6 +81,8 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
         suppressed=demands.suppressed,
         subset=demands.subset,
         household=demands.household,
+        pseudonym=demands.pseudonym,
+        series=demands.series,
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
