@@ -12,12 +12,7 @@ from workbench.ui.wording import amount, budget_words, number, plain, spent_epsi
 
 st.title(_("Ledger"))
 opened_view.show()
-data_set = widgets.need_data_set(
-    _(
-        "Here is every charge on a data set: what was asked, what it cost, and what is left. "
-        "Nothing is read before its line is written."
-    )
-)
+data_set = widgets.need_data_set()
 balance = data_set.balance()
 
 spent, held, left = st.columns(3)

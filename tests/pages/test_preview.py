@@ -83,8 +83,12 @@ def test_a_script_makes_the_same_release(app, tmp_path):
     release = data_set.release(app.session.shown)
     assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "table.csv").write_bytes(WIDE)
-    assert "wide" not in script.script(data_set, release) + script.notebook(data_set, release)
-    text = script.script(data_set, release) + "\nprint(release.guarantee.loss, release.recipe)\n"
+    assert "wide" not in script.script(*script.job_of(data_set, release)) + script.notebook(
+        *script.job_of(data_set, release)
+    )
+    text = (
+        script.script(*script.job_of(data_set, release)) + "\nprint(release.guarantee.loss, release.recipe)\n"
+    )
     run = subprocess.run(
         [sys.executable, "-c", text],
         cwd=tmp_path,

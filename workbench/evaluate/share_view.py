@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
-from workbench.evaluate import sharing
+from workbench.ui import charged as sharing
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import _
 from workbench.ui.progress_view import being_computed

@@ -12,9 +12,11 @@ from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.widgets import show_noise
 from workbench.ui.wording import listed, plain
+
+SAYS = Words("synthesize.model")
 
 COLUMNS, ABREAST = 12, 3
 """Columns that are drawn, and how many of them beside each other."""
@@ -57,12 +59,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             )
         )
     else:
-        st.warning(
-            _(
-                "No relation between columns was measured: rows are drawn as if they were independent. "
-                "Use this for single columns only, or release fewer columns with a larger epsilon."
-            )
-        )
+        st.warning(SAYS["no relation"])
     names = list(model.columns)
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}

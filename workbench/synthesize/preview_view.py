@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.accounting.loss import AnyLoss, Loss
+from dpcore.accounting.loss import AnyLoss, Loss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe, askable
@@ -17,14 +17,18 @@ from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
 from workbench import session
+from workbench.store.job import Job
 from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
-from workbench.ui import charts, epsilon_view, releases, reopening, widgets
+from workbench.synthesize.script import SAYS, reading_of, script
+from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
+
+WORDS = Words("synthesize.preview")
 
 DROWNED, ROUGH = 1.0, 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -92,10 +96,7 @@ def show(
     """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
     st.subheader(
         _("What you would get"),
-        help=_(
-            "Computed from what is declared, and from the number of rows that count, in one "
-            "digit, which only you see. Nothing is charged."
-        ),
+        help=WORDS["computed"],
     )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
@@ -172,7 +173,8 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
     curator = preview.curator
     worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
     mean, half = preview.mean_cell(worst), worst.half_width()
-    facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
+    facts = WORDS.say(
+        "facts",
         half=number(half),
         mean=number(mean),
         rows=number(preview.rows),
@@ -198,36 +200,60 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(preview.quote.expected) > 5:
-        ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
+        ways.append(WORDS["many"])
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
 
 
 def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
-    return _(
-        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
-    ).format(rows=group, low=round(group - half), high=round(group + half))
+    return WORDS.say("group", rows=group, low=round(group - half), high=round(group + half))
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
     st.button(label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,))
 
 
+def _take_along(preview: Preview) -> None:
+    """Offer what makes a release where the rows are, that was planned without them."""
+    curator = preview.curator
+    job = Job(
+        table="table.csv",
+        schema=curator.schema,
+        budget=loss_from(curator.account.promise),
+        recipe=preview.recipe,
+        loss=preview.loss,
+        part=next(iter(preview.part.items()), None),
+    )
+    with st.container(horizontal=True):
+        text = script(job, reading_of(job.table))
+        file_view.download(_("Script for where the data is (Python)"), text, "release.py", type="primary")
+        file_view.download(_("Download as a job (JSON)"), job.to_json(), "job.json", help=SAYS["job"])
+        file_view.download(_("Codebook (JSON)"), job.schema.to_json(), "codebook.json")
+    st.caption(SAYS["planned"])
+
+
 def _buy(preview: Preview) -> None:
+    if preview.curator is runs.planned():
+        _take_along(preview)
+        return
     curator, quote, account = preview.curator, preview.quote, preview.curator.account
     stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
+    is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
     with st.container(horizontal=True):
         if stored:
             st.button(_("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,))
         if st.button(
             label.format(cost=amount(quote.charge, account)),
             type="secondary" if stored else "primary",
-            disabled=not quote.affordable,
+            disabled=is_unfit or not quote.affordable,
             key="release",
         ):
             view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
+    if is_unfit:
+        st.caption(_("It was not fit at this loss: take a larger one, or fewer columns."))
     if quote.charge < quote.own_charge:
         st.caption(
             _("By itself it would cost {own}: other parts have paid for this one too.").format(
@@ -237,11 +263,7 @@ def _buy(preview: Preview) -> None:
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:
-        st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
-                left=amount(quote.balance.left, account)
-            )
-        )
+        st.caption(WORDS.say("too much", left=amount(quote.balance.left, account)))
 
 
 def _expectation(preview: Preview) -> None:

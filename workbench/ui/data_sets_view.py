@@ -13,13 +13,14 @@ from workbench.session import person
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
 )  # fmt: skip
 SHOWN = 8
+WHAT_FOR = Words("ui.what_for")
 
 
 def my_data_sets() -> bool:
@@ -125,9 +126,14 @@ def bring_rows(data_set: DataSet) -> None:
     st.caption(_("It is recognized by its content. What was declared and the budget are as they were."))
 
 
-def ways_to_a_table(would_do: str) -> None:
-    """Show what a page would do, and the ways to a data set, where there is none."""
-    st.info(would_do, icon=":material/info:")
+def say_what_for() -> None:
+    """Show what the page would do with a data set and its rows."""
+    st.info(WHAT_FOR[session.session().page], icon=":material/info:")
+
+
+def ways_to_a_table() -> None:
+    """Show what the page would do, and the ways to a data set, where there is none."""
+    say_what_for()
     if not person.is_steward():
         st.write(_("Open a data set first, of those that are shown to you."))
         my_data_sets()

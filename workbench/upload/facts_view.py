@@ -11,11 +11,13 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
 from workbench.upload.grid import LONGEST_SOURCE
+
+SAYS = Words("upload.facts")
 
 MOST_LABELS = 12
 AGES = ((0, 99), (0, 119))
@@ -51,11 +53,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         if not cells:
             continue
         what = _("dates") if column.kind == "date" else _("numbers")
-        st.info(
-            _(
-                "{column}: {cells} cells are not {what}. They count as missing, unless you look at them."
-            ).format(column=plain(column.name), cells=len(cells), what=what)
-        )
+        st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells), what=what))
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(", ".join(plain(text) for text in dict.fromkeys(cells[:1000])))
