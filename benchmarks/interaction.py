@@ -158,7 +158,7 @@ def measure() -> dict[str, dict[str, float]]:
             on_page = quotes_on_the_page(person)
             person.press("A whole table")
             person.page.get_by_text("drop them", exact=False).first.click()
-            person.rest().release().press("How good is it?").sees("moved most", seconds=120).rest()
+            person.rest().release().go("Evaluate").sees("moved most", seconds=120).rest()
             ours = charts(person)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "people.csv").write_bytes(csv)

@@ -17,7 +17,7 @@ from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import capital, percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
 
@@ -166,8 +166,10 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
         )
     if declared.rows_left_out:
         notes.append(
-            _("{share} of the rows have a value that is not declared, and are not compared.").format(
-                share=percent(declared.rows_left_out)
+            capital(
+                _("{share} of the rows have a value that is not declared, and are not compared.").format(
+                    share=percent(declared.rows_left_out)
+                )
             )
         )
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))

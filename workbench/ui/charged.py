@@ -17,9 +17,9 @@ from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.releases import describe
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import capital, percent, plain
 
 OFF = 0.1
 """Share of the rows that would have to change, from which figures mislead."""
@@ -85,14 +85,12 @@ def words(report: PrivateReport) -> str:
         name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
     }
     if "accuracy" in content:
-        return _("{accuracy}, between {low} and {high}; one answer for all has {majority}.").format(**content)
+        words = _("{accuracy}, between {low} and {high}; one answer for all has {majority}.")
+        return capital(words.format(**content))
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return _(
-        "{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); "
-        "each ± {half_width}."
-    ).format(**content)
+    return capital(Words("evaluate.charged").say("distance", **content))
 
 
 def question_about(release: Release) -> PrivateEvaluation:

@@ -20,7 +20,7 @@ ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
 )  # fmt: skip
 SHOWN = 8
-WHAT_FOR = Words("ui.what_for")
+WHAT_FOR, SAYS = Words("ui.what_for"), Words("ui.files")
 
 
 def my_data_sets() -> bool:
@@ -110,14 +110,10 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    st.markdown(
-        _(
-            "The rows are not kept here. Bring the table with these {number} columns: {columns}. "
-            "It was called **{name}**."
-        ).format(number=len(names), columns=listed(names, most=15), name=plain(declaration.name))
-    )
+    columns, name = listed(names, most=15), plain(declaration.name)
+    st.markdown(SAYS.say("bring", number=len(names), columns=columns, name=name))
     file_view.file_uploader(
-        _("The file {name}").format(name=plain(declaration.name)),
+        _("The file {name}").format(name=name),
         type=ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
