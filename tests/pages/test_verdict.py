@@ -27,7 +27,7 @@ def test_a_verdict_costs_a_twentieth(app):
     app.press("Is it good enough? A verdict for epsilon 0.025")
     assert before - app.curator.balance().left == UNIT // 40
     boxes = [each.value for each in app.at.success]
-    assert any(each.startswith("**Good enough.**") for each in boxes)
+    assert any(each.startswith("**Good enough, on average.**") for each in boxes)
     assert not [each for each in buttons(app) if each.startswith("Is it good")], "it is bought once"
     assert "Plan it for" not in " ".join(buttons(app))
 

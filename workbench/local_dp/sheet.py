@@ -16,5 +16,7 @@ def sheet(question: str, root: str, tokens: Iterable[str]) -> str:
     """Write one code per link as a page to print and to cut up, black on white in every look."""
     import segno
 
-    codes = [segno.make(root + token, micro=False).svg_inline(scale=3, light="white") for token in tokens]
+    codes = [
+        segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white") for token in tokens
+    ]
     return fragment("sheet.html", Path(__file__).parent, question=question, codes=codes, language=code())

@@ -53,11 +53,7 @@ def _columns(release: Release, model: SyntheticModel) -> None:
 def _graph(release: Release, model: SyntheticModel) -> None:
     links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
     if links:
-        st.markdown(
-            _("**{links} relations between columns were measured; the others follow from them.**").format(
-                links=len(links)
-            )
-        )
+        st.markdown(SAYS.say("links", links=len(links)))
     else:
         st.warning(SAYS["no relation"])
     names = list(model.columns)

@@ -26,7 +26,7 @@ from workbench.synthesize.script import SAYS, reading_of, script
 from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _
-from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
+from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
 
 WORDS = Words("synthesize.preview")
 
@@ -197,11 +197,24 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
             _use_epsilon(preview, _("Use epsilon {epsilon}"), epsilon, key="remedy-epsilon")
+        _leave_out(preview)
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(preview.quote.expected) > 5:
         ways.append(WORDS["many"])
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
+
+
+def _leave_out(preview: Preview) -> None:
+    """Offer to leave out the columns that noise drowns, where each is counted by itself."""
+    errors = {each.clique: each.half_width() / preview.mean_cell(each) for each in preview.quote.expected}
+    if any(len(clique) != 1 for clique in errors):
+        return
+    lost = [name for (name,), error in errors.items() if error >= DROWNED]
+    kept = [name for (name,) in errors if name not in lost]
+    if kept:
+        label = _("Leave out {columns}").format(columns=listed(lost))
+        st.button(label, on_click=preview.form.fill_in, args=(kept, preview.curator.account.dataset))
 
 
 def _group_words(half: float) -> str:
@@ -255,11 +268,7 @@ def _buy(preview: Preview) -> None:
     if is_unfit:
         st.caption(_("It was not fit at this loss: take a larger one, or fewer columns."))
     if quote.charge < quote.own_charge:
-        st.caption(
-            _("By itself it would cost {own}: other parts have paid for this one too.").format(
-                own=amount(quote.own_charge, account)
-            )
-        )
+        st.caption(WORDS.say("by itself", own=amount(quote.own_charge, account)))
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:
@@ -282,9 +291,7 @@ def _expectation(preview: Preview) -> None:
         variances = [each.cells * each.variance for each in noisy]
         variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
-            _("The number of rows would be reported within ± {half}.").format(
-                half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
-            )
+            WORDS.say("total", half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
         )
     cells = _("{cells} cells in all.").format(cells=f"{sum(each.cells for each in tables):,}")
     more = (

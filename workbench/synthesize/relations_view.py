@@ -43,7 +43,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         st.info(f"{sentence} {ways}", icon=":material/link:")
     else:
         st.warning(
-            _("**No relation between columns would come out**, however strong. {ways}").format(ways=ways),
+            SAYS.say("none", ways=ways),
             icon=":material/link_off:",
         )
     if all(map(_is_known, others.values())) or st.button(

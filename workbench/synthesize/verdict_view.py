@@ -32,7 +32,7 @@ def show(curator: Curator | None, release: Release) -> None:
 
 def _offer(curator: Curator, release: Release) -> None:
     question, loss = charged.question_about(release), charged.price(curator, release)
-    units = curator.rule.units(loss)
+    units = curator.rule.units(curator.rule.spends(loss))
     is_told = session.kept((NOTICE, release.request_id), lambda: charged.is_told(curator, release))
     st.button(
         _("Is it good enough? A verdict for {cost}").format(cost=amount(units, curator.account)),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Literal
 
 from dpcore.accounting.ledger import State
-from dpcore.accounting.loss import AnyLoss, Loss, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
@@ -17,9 +16,10 @@ from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
+from workbench.ui import epsilon_view
 from workbench.ui.language import Words, _
 from workbench.ui.releases import describe
-from workbench.ui.wording import capital, percent, plain
+from workbench.ui.wording import capital, percent, plain, spent_epsilon
 
 OFF = 0.1
 """Share of the rows that would have to change, from which figures mislead."""
@@ -102,9 +102,10 @@ def question_about(release: Release) -> PrivateEvaluation:
     return PrivateMarginalError(release=release, way=min(2, max(map(len, (wide, *release.marginals)))))
 
 
-def price(curator: Curator, release: Release) -> Loss:
+def price(curator: Curator, release: Release) -> AnyLoss:
     """Return what its verdict costs: a twentieth of what the release cost."""
-    return curator.rule.spends(loss_from(release.guarantee.loss)).share(Fraction(1, 20))
+    units = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
 
 
 def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
@@ -119,7 +120,9 @@ def is_told(curator: Curator, release: Release) -> bool:
     """Return whether its verdict would tell anything at this price, from public facts alone."""
     question, loss = question_about(release), price(curator, release)
     question.check(curator.schema)
-    answer = question.measure(rehearsal_of(curator.schema, loss), curator.schema)  # of one row, without noise
+    answer = question.measure(
+        rehearsal_of(curator.schema, curator.rule.spends(loss)), curator.schema
+    )  # of one row, without noise
     return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
 
 

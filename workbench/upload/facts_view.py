@@ -34,9 +34,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     question = facts.next_question(draft, schema)
     if schema.from_data:
         st.warning(
-            _("Taken from this table: {columns}. These facts reveal something about it.").format(
-                columns=", ".join(plain(name) for name in schema.from_data)
-            ),
+            SAYS.say("taken", columns=", ".join(plain(name) for name in schema.from_data)),
             icon=":material/warning:",
         )
     if question is not None:
