@@ -11,8 +11,8 @@ Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
   on the screen.
 - reruns: CPU seconds that the serving process takes to draw each page again, with a sample open and counts
   released. `--only reruns` does these alone, without a browser; none may take .3 s at the 95th percentile.
-- ways: the three ways from the first page, with a table of 1,000, 20,000 and 200,000 rows, once each: clicks (a file
-  that is chosen counts as one), CPU seconds of the server and its workers, and wall seconds. `--only ways`.
+- ways: the three ways from the first page, with 1,000, 20,000 and 200,000 rows, once each: clicks (a
+  chosen file is one), CPU seconds of the server and its workers, and wall seconds. `--only ways` does these.
 """
 
 from __future__ import annotations
@@ -192,15 +192,19 @@ def ways() -> list[dict[str, object]]:
             with serving() as server, chromium() as browser:
                 person = Person(browser, server).visit().rest()
                 began, before = time.perf_counter(), computed(server.process)
+                clicks = 0
                 for step, seen in steps:
                     if step.startswith("A table"):
                         person.bring(csv, "people.csv", step)
+                    elif person.button(step).is_disabled():  # few rows: a verdict would be noise alone
+                        continue
                     else:
                         person.button(step).click()
+                    clicks += 1
                     person.sees(seen, seconds=300).rest()
                 wall, after = time.perf_counter() - began, computed(server.process)
                 cpu = {"CPU s": after - before, "wall s": wall}
-                lines.append({"rows": rows, "way": way, "clicks": len(steps), **cpu})
+                lines.append({"rows": rows, "way": way, "clicks": clicks, **cpu})
                 person.close()
     return lines
 

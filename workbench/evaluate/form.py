@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import capital, percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -165,13 +165,8 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
             )
         )
     if declared.rows_left_out:
-        notes.append(
-            capital(
-                _("{share} of the rows have a value that is not declared, and are not compared.").format(
-                    share=percent(declared.rows_left_out)
-                )
-            )
-        )
+        share = percent(declared.rows_left_out)
+        notes.append(capital(Words("evaluate.sentences").say("undeclared", share=share)))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

@@ -24,6 +24,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.script import SAYS, reading_of, script
 from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _
 from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
@@ -238,11 +239,16 @@ def _take_along(preview: Preview) -> None:
         loss=preview.loss,
         part=next(iter(preview.part.items()), None),
     )
+    files = (
+        (_("Script for where the data is (Python)"), script(job, reading_of(job.table)), "py"),
+        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
+        (_("Codebook (JSON)"), job.schema.to_json(), "codebook.json"),
+    )
     with st.container(horizontal=True):
-        text = script(job, reading_of(job.table))
-        file_view.download(_("Script for where the data is (Python)"), text, "release.py", type="primary")
-        file_view.download(_("Download as a job (JSON)"), job.to_json(), "job.json", help=SAYS["job"])
-        file_view.download(_("Codebook (JSON)"), job.schema.to_json(), "codebook.json")
+        for label, text, ending in files:
+            file_view.download(
+                label, text, file_name(releases.describe(job.recipe.to_dict()), "plan", ending)
+            )
     st.caption(SAYS["planned"])
 
 
