@@ -7,7 +7,8 @@ from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, said
+from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
 curator = widgets.need_curator()
@@ -16,6 +17,11 @@ note = session.take(session.TakeColumns)
 if note is not None:
     state.state(curator).take(curator, note)
 current = state.state(curator)
+project = session.take(session.TakePlan)
+if project is not None:
+    plans.take_plan(curator, current, project)
+for sentence in current.notes:
+    st.info(plain(said(sentence), at_most=300))
 
 
 def ask_method() -> str:

@@ -17,7 +17,7 @@ from dpcore.anonymize.groups import ClassStatistics
 from dpcore.anonymize.hierarchies import hierarchy as hierarchies
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -60,7 +60,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
             "diagnosis": "sensitive",
             "comment": "insensitive",
         },
-        hierarchies={name: suggest(frame[name]) for name in ("age", "zip")},
+        hierarchies={name: suggest_hierarchy(frame[name]) for name in ("age", "zip")},
         models=(KAnonymity(k=5), DistinctL(column="diagnosis", l=2)),
         limit=0.05,
     )
@@ -165,7 +165,9 @@ def test_applying_again_changes_nothing_more() -> None:
     plan = plan_for(frame)
     once = apply(frame, plan)
     roles = {name: role for name, role in plan.roles.items() if name != "name"}
-    again = replace(plan, roles=roles, hierarchies={name: suggest(once[name]) for name in ("age", "zip")})
+    again = replace(
+        plan, roles=roles, hierarchies={name: suggest_hierarchy(once[name]) for name in ("age", "zip")}
+    )
     twice = apply(once, again)
     assert ((once["age"] == "*") <= (twice["age"] == "*")).all()
 

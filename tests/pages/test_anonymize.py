@@ -520,3 +520,20 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert "8-map" in models
     assert "(0, 0.9)-presence" in models
     assert len(made(app)) <= 120
+
+
+def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
+    """The levels of one column could be changed by an edited plan file only."""
+    page(app).set("toggle", "Show the levels one step away", True)
+    assert app.errors == ""
+    chosen = next(each for each in app.at.selectbox if each.label == "A step that meets the demands")
+    step = next(each for each in chosen.options if each.endswith("coarser"))
+    chosen.set_value(step).run()
+    app.press("Use this step")
+    loaded = app.session.own(AnonymizeState).loaded
+    assert loaded is not None
+    assert loaded.node is not None
+    assert "A plan made earlier" in app.text
+    app.press(MAKE)
+    assert json.loads(app.session.anonymized.plan)["node"] == dict(loaded.node)
+    assert app.errors == ""

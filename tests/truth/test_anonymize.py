@@ -502,3 +502,31 @@ def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatc
     assert check(seen, {name: lambda _, true=true: true for name, true in facts.items()}, (), None) == {
         *facts
     }
+
+
+@pytest.mark.parametrize("name", but_first(1, ["visits", "odd cells"]))
+def test_the_levels_one_step_away_are_of_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step would be chosen by a cost, or by a smallest group, that it does not have."""
+    tab, files = after_making(TABLES[name], monkeypatch)
+    t = Truth(TABLES[name], files)
+    tab.set("toggle", "Show the levels one step away", True)
+    shown = next(each.value for each in tab.at.dataframe if "smallest group at this limit" in each.value)
+    assert len(shown) == 1 + sum(
+        (t.plan["node"][column] > 0) + (t.plan["node"][column] < len(t.plan["hierarchies"][column]) - 1)
+        for column in t.known
+    )
+    allowed = math.floor(t.plan["limit"] * t.person.nunique())
+    for step in shown.itertuples(index=False):
+        column, _, way = step[0].rpartition(" ")
+        node = tuple(
+            t.plan["node"][each] + (each == column) * {"coarser": 1, "finer": -1, "chosen": 0}[way]
+            for each in t.known
+        )
+        hidden = t.hidden(node, t.k)
+        crowds = sorted(t.of_rows(node).groupby([t.labels(node)[each] for each in t.known]).first())
+        kept = [each for each, up_to in zip(crowds, np.cumsum(crowds), strict=True) if up_to > allowed]
+        assert agrees([step[1]], [t.loss(node, hidden)])
+        assert int(step[2].replace(",", "")) == min(kept, default=crowds[-1])
+        assert int(step[3].replace(",", "")) == hidden.sum()
+        assert int(step[4].replace(",", "")) == t.labels(node)[~hidden].drop_duplicates().shape[0]
+        assert (step[5] == "yes") == (t.person[hidden].nunique() <= allowed)

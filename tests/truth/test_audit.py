@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 from scipy.stats import hypergeom
 
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
 from tests.truth.groups import MISSING, People, cells
@@ -152,7 +152,7 @@ class Truth:
         column = self.rows[name].mask(self.rows[name] == MISSING)
         with suppress(ValueError):
             column = pd.to_numeric(column)
-        tree, leaf = suggest(column).read(column)
+        tree, leaf = suggest_hierarchy(column).read(column)
         level = next(level for level in tree.levels if len(set(level)) == labels)
         found = pd.Series(np.array(level)[leaf], self.rows.index)
         stands = found.map(pd.Series(level).value_counts())

@@ -19,7 +19,7 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.proposals import FrontierOf
+from dpcore.evaluation.table.proposals import FrontierOf, NeighborsOf
 from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
 from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
@@ -272,6 +272,33 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def neighbors(
+    curator: Curator, current: AnonymizeState, plan: Plan
+) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
+    """Return a line for the levels of a plan and for each step, and the levels that can be used by name."""
+    key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
+    lines, usable = [], {}
+    for near in session.once(curator, key, lambda: NeighborsOf(plan=plan)):
+        name, node = _("as chosen"), dict(zip(plan.quasi_identifiers, near.node, strict=True))
+        for column, level in (plan.node or {}).items():
+            if node[column] != level:
+                name = _("{column} coarser") if node[column] > level else _("{column} finer")
+                name = name.format(column=column)
+        if near.is_feasible and node != plan.node:
+            usable[name] = node
+        lines.append(
+            {
+                _("levels"): name,
+                _("what is minimized"): number(near.score),
+                _("smallest group at this limit"): f"{near.k:,}",
+                _("rows to suppress"): f"{near.suppressed:,}",
+                _("groups"): f"{near.classes:,}",
+                _("meets the demands"): _("yes") if near.is_feasible else _("no"),
+            }
+        )
+    return pd.DataFrame(lines), usable
 
 
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:

@@ -84,6 +84,21 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
     return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
+def take_plan(curator: Curator, current: AnonymizeState, note: session.TakePlan) -> None:
+    """Take roles, hierarchies and demands of a project that was read; nothing of another table."""
+    plan = note.plan
+    if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(current.roles):
+        return
+    current.notes = note.notes
+    current.set_roles({name: plan.roles.get(name, "insensitive") for name in current.roles})
+    current.complete(curator, plan.hierarchies)
+    for name, hierarchy in plan.hierarchies.items():
+        current.replace_hierarchy(name, current.of_file(name, hierarchy))
+    plan = plan.counting(curator.schema.unit.id_column)
+    method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
+    current.use(dataclasses.replace(plan, method=method))
+
+
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """Predict the size of a full-domain search."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)

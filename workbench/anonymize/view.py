@@ -86,10 +86,20 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
+    if report.plan.node is not None and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
+        _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(curator, current, report.plan, report.after)
         st.markdown("\n".join(f"- {each}" for each in warnings))
+
+
+def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+    lines, usable = outcomes.neighbors(curator, current, plan)
+    st.dataframe(lines, hide_index=True)
+    step = st.selectbox(_("A step that meets the demands"), list(usable), index=None, key="anonymize-step")
+    if step in usable:
+        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:

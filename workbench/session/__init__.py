@@ -33,6 +33,7 @@ from workbench.session.notes import Offered as Offered
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.person import ledger as ledger
 from workbench.session.run import Run

@@ -18,6 +18,7 @@ from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, liste
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
+    "deid",
 )  # fmt: skip
 SHOWN = 8
 WHAT_FOR, SAYS = Words("ui.what_for"), Words("ui.files")

@@ -79,7 +79,12 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
         (_("fewer {cells}"), labels[seen["verdict"] == -2]),
     ]
     said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
-    shown = seen.map(whole).assign(verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]))
+    written = seen.map(whole)
+    shown = written[["earlier", "now", "difference"]].assign(
+        noise=written["low"].str.cat(written["high"], sep=" … "),
+        chance=written["low with chance"].str.cat(written["high with chance"], sep=" … "),
+        verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]),
+    )
     shown.columns = pd.Index([HEADINGS[str(heading)] for heading in shown])
     shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
     return Picture(
