@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from dpcore.errors import LimitError, ParameterError, ReadError
+from dpcore.text import Text
 
 _MEGABYTE = 2**20
 _UNSEEN = {"Cc", "Zl", "Zp"}
@@ -117,9 +118,13 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
         seen.add(name)
     if not invented:
         return names, []
-    cells = "1 header cell was" if len(invented) == 1 else f"{len(invented):,} header cells were"
-    more = ", ..." if len(invented) > 5 else ""
-    return names, [f"{cells} empty and named {', '.join(invented[:5])}{more}"]
+    note = Text(
+        "{cells:,} header cell was empty and named {names}",
+        many="{cells:,} header cells were empty and named {names}",
+        cells=len(invented),
+        names=", ".join(invented[:5]) + (", ..." if len(invented) > 5 else ""),
+    )
+    return names, [note]
 
 
 def shown(name: str) -> str:

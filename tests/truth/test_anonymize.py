@@ -80,7 +80,7 @@ LINKED = (
 )
 AGAIN = "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}.|share"
 PAGE = {
-    "{rows} rows|rows": lambda t: t.cap,
+    "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
     f"{HEADER}|left": lambda t: 3,
@@ -202,9 +202,9 @@ SHOWN = {
     "Rows of a table of personal data, made coarser until people look alike: {models}.|models": (
         lambda t: "; ".join(t.promised)
     ),
-    "{rows} rows of {columns} columns|rows": lambda t: len(t.made),
-    "{rows} rows of {columns} columns|columns": lambda t: t.made.shape[1],
-    "{rows} more rows are in the table.|rows": lambda t: len(t.made) - 100,
+    "{number:,} rows of {columns} columns|number": lambda t: len(t.made),
+    "{number:,} rows of {columns} columns|columns": lambda t: t.made.shape[1],
+    "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),  # of the machine
@@ -300,7 +300,8 @@ def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Tru
     found = check(seen[:end], PAGE | of_cells(t), STATIC, t)
     check(of_report(files[REPORT], marks), SIGNED, STATIC, t)
     rows = {
-        f"{{rows}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])]) for name in t.csv
+        f"{{number}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])])
+        for name in t.csv
     }
     check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
     return found

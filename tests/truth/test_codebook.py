@@ -65,8 +65,8 @@ def facts(tab: Any, odd: Odd) -> dict[str, Any]:
     book = json.loads(tab.session.data_sets[tab.session.current].declaration.schema.to_json())
     columns = book["columns"]
     return around(tab) | {
-        "{rows} rows|rows": lambda _: odd.cap,
-        "**{columns} columns may be released. Protected: {unit}.**|columns": lambda _: (
+        "{number} rows|number": lambda _: odd.cap,
+        "**{number} columns may be released. Protected: {unit}.**|number": lambda _: (
             odd.frame.shape[1] - (odd.id is not None) - odd.frame.isna().all().sum()
         ),
         TABLE + "cells": lambda _: [cells(each) for each in columns],

@@ -39,9 +39,9 @@ from workbench import session
 from workbench.records.link_form import LinksState
 from workbench.store.shares import SharedPage
 from workbench.store.surveys import links_work
+from workbench.ui.language import join
 from workbench.ui.report import asking, downloads, of_release, of_table, sentences
 from workbench.ui.report.document import page
-from workbench.ui.wording import join
 
 COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 100 cases|"
 BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}.|"
@@ -52,7 +52,8 @@ AMONG = "The largest is one of {cells}; the noise hides which.|cells"
 HALF = "More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.|"
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
-    "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
+    "Of each person at most {number} rows were counted: further rows of people who have more are left out."
+    "|number"
 )
 MADE = (
     "{what}: numbers from a table of personal data, changed by random noise so that they tell next "

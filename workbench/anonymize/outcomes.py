@@ -32,8 +32,8 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _
-from workbench.ui.wording import limit_words, number, percent, plain
+from workbench.ui.language import N_, _, commas, digits
+from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -154,8 +154,8 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
         _("generalized"): percent(quality.ncp),
         _("information loss"): number(quality.loss),
         _("suppressed"): percent(quality.suppressed),
-        _("smallest group"): f"{report.after.risk.k:,}",
-        _("seconds"): f"{report.seconds:.1f}",
+        _("smallest group"): whole(report.after.risk.k),
+        _("seconds"): digits(f"{report.seconds:.1f}"),
     }
 
 
@@ -204,7 +204,7 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
 def _levels(plan: Plan, point: Point) -> str:
     """Return the level of each column; nothing where ranges are free."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
-    return ", ".join(f"{name} {level}" for name, level in levels)
+    return commas(f"{name} {level}" for name, level in levels)
 
 
 def present_choice(

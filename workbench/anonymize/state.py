@@ -17,7 +17,7 @@ from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _, said
+from workbench.ui.language import _, commas, said
 
 
 @dataclass(kw_only=True)
@@ -135,7 +135,7 @@ class AnonymizeState(session.OfDataSet):
             raise SchemaError(
                 "the plan is for other columns: {columns}",
                 remedy="take the plan of this table, or make a new one",
-                columns=", ".join(sorted(others)),
+                columns=commas(sorted(others)),
             )
         self.made_by, session.session().anonymized = None, None
         self.use(plan)

@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas
 from workbench.ui.wording import capital, percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -158,7 +158,7 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
     declared = as_declared(frame, curator.schema)
     notes = []
     if declared.left_out:
-        columns = ", ".join(plain(name) for name in declared.left_out)
+        columns = commas(plain(name) for name in declared.left_out)
         notes.append(
             _("Not compared, because most values are none of those declared: {columns}.").format(
                 columns=columns

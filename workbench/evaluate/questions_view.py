@@ -16,7 +16,7 @@ from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
-from workbench.ui.wording import hundredths, number
+from workbench.ui.wording import hundredths, number, whole
 
 
 def questions(curator: Curator, candidate: Candidate) -> None:
@@ -69,7 +69,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     )
     answer = errors.named[0]
     exact, left, middle, right = st.columns(4)
-    exact.metric(_("In the original"), f"{answer.true:,}")
+    exact.metric(_("In the original"), whole(answer.true))
     left.metric(_("Answer from the release"), number(answer.answer))
     middle.metric(_("Off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
     if answer.direct is not None:

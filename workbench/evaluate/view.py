@@ -23,7 +23,7 @@ from workbench.evaluate.report import (
     verdict_of_learning,
 )
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, digits
 from workbench.ui.progress_view import PATIENCE
 from workbench.ui.wording import percent, plain
 
@@ -103,7 +103,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     scores = learned(candidate)
     if scores is None:
         return _("not computed"), accuracy
-    own, best = (f"{scores.of[side]:.2f}" for side in ("release", "original"))
+    own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
     if scores.measure == "accuracy":
         return f"{own} ({best})", accuracy
     return _("R² {own} ({best})").format(own=own, best=best), fit

@@ -15,8 +15,8 @@ from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
-from workbench.ui.wording import answer_words, epsilon_verdict, number, plain
+from workbench.ui.language import _, n_
+from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
 
@@ -102,7 +102,7 @@ def expect(
     )
     experts.metric(
         _("Size of a report"),
-        _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"),
+        _("{bits} bits").format(bits=whole(option.protocol.report_bits)),
         help=GLOSSARY["report"],
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
@@ -140,7 +140,7 @@ def invite(question: dl.Question, people: int) -> None:
     )
     count = min(people, MAX_PEOPLE)
     st.button(
-        _("Make {count} links").format(count=f"{count:,}"),
+        n_("make links", count),
         type="primary",
         icon=":material/link:",
         disabled=not links_work.is_set(),
@@ -150,7 +150,7 @@ def invite(question: dl.Question, people: int) -> None:
     if not links_work.is_set():
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
-        st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
+        st.caption(_("At most {most} links are made at once.").format(most=whole(MAX_PEOPLE)))
     invitations = session.own(design.LocalState).invitations
     if invitations is not None:
         _show(question.text, *invitations)

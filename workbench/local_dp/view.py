@@ -16,8 +16,8 @@ from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
-from workbench.ui.language import _
-from workbench.ui.wording import answer_words, number, percent, plain
+from workbench.ui.language import _, minute
+from workbench.ui.wording import answer_words, number, percent, plain, whole
 
 
 def respondent(question: dl.Question) -> None:
@@ -67,7 +67,7 @@ def simulated() -> None:
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(_("The invented census: {rows} people.").format(rows=f"{len(frame):,}"))
+        st.caption(_("The invented census: {rows} people.").format(rows=whole(len(frame))))
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
@@ -76,7 +76,7 @@ def simulated() -> None:
             others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
             names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
-            st.caption(NOTES.say("answered", rows=f"{given:,}", all=f"{len(frame):,}"))
+            st.caption(NOTES.say("answered", rows=whole(given), all=whole(len(frame))))
         epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
@@ -162,13 +162,11 @@ def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
     answered.metric(
         _("Answers"),
-        _("{answered} of {invited}").format(answered=f"{survey.answered:,}", invited=f"{survey.invited:,}"),
+        _("{answered} of {invited}").format(answered=whole(survey.answered), invited=whole(survey.invited)),
     )
     ends.metric(
         _("Links"),
-        _("work until {day}").format(day=f"{survey.expires:%Y-%m-%d %H:%M} UTC")
-        if survey.is_open
-        else _("closed"),
+        _("work until {day}").format(day=f"{minute(survey.expires)} UTC") if survey.is_open else _("closed"),
     )
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
@@ -208,7 +206,7 @@ def decoded(lines: str | bytes) -> None:
     st.caption(
         NOTES.say(
             "reports",
-            people=f"{estimate.people:,}",
+            people=whole(estimate.people),
             protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
         )

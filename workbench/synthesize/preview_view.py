@@ -26,8 +26,8 @@ from workbench.synthesize.script import SAYS, reading_of, script
 from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
-from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
+from workbench.ui.language import Words, _, digits, n_
+from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon, whole
 
 WORDS = Words("synthesize.preview")
 
@@ -144,7 +144,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
     spent = curator.rule.spends(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
-        trials[_("At epsilon {epsilon}").format(epsilon=f"{twice:g}")] = louder
+        trials[_("At epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
 
 
@@ -225,7 +225,9 @@ def _group_words(half: float) -> str:
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
-    st.button(label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,))
+    st.button(
+        label.format(epsilon=digits(f"{epsilon:g}")), key=key, on_click=preview.epsilon.put, args=(epsilon,)
+    )
 
 
 def _take_along(preview: Preview) -> None:
@@ -299,13 +301,8 @@ def _expectation(preview: Preview) -> None:
         st.caption(
             WORDS.say("total", half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
         )
-    cells = _("{cells} cells in all.").format(cells=f"{sum(each.cells for each in tables):,}")
-    more = (
-        _("The budget allows one such release.")
-        if repeats == 1
-        else _("The budget allows {repeats} such releases.").format(repeats=f"{repeats:,}")
-    )
-    st.caption(f"{cells} {more}")
+    cells = _("{cells} cells in all.").format(cells=whole(sum(each.cells for each in tables)))
+    st.caption(f"{cells} {n_('such releases', repeats)}")
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
@@ -366,6 +363,6 @@ def _wanted_error(preview: Preview) -> None:
         if is_too_much
         else _("For ±{rows} rows you need epsilon {epsilon}.")
     )
-    st.caption(sentence.format(rows=number(wanted), epsilon=f"{epsilon:g}"))
+    st.caption(sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}")))
     if not is_too_much:
         _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use")

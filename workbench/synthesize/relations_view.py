@@ -9,8 +9,8 @@ import streamlit as st
 from workbench import session
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
-from workbench.ui.wording import join, number
+from workbench.ui.language import Words, _, join
+from workbench.ui.wording import number
 
 SAYS = Words("synthesize.trials")
 

@@ -10,8 +10,8 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
 from workbench.ui import charged, epsilon_view, widgets
-from workbench.ui.language import Words, _
-from workbench.ui.wording import amount, join, number, spent_epsilon
+from workbench.ui.language import Words, _, join
+from workbench.ui.wording import amount, number, spent_epsilon
 
 NOTICE = "verdict"
 SAYS = Words("synthesize.verdict")

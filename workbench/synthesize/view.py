@@ -32,7 +32,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, commas, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -67,7 +67,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
-            st.warning(WORDS.say("not covered", columns=", ".join(from_data)))
+            st.warning(WORDS.say("not covered", columns=commas(from_data)))
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
             pay = st.button(

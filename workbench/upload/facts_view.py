@@ -11,7 +11,7 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
@@ -29,12 +29,12 @@ def ask(draft: Draft, schema: Schema) -> None:
     joined = facts.twins(schema.columns)
     if joined:
         spelled = [f"{one} / {two}" for column in joined.values() for one, two in column.synonyms]
-        st.info(_("Spelled in two ways: {labels}.").format(labels=plain(", ".join(spelled), at_most=300)))
+        st.info(_("Spelled in two ways: {labels}.").format(labels=plain(commas(spelled), at_most=300)))
         st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
     question = facts.next_question(draft, schema)
     if schema.from_data:
         st.warning(
-            SAYS.say("taken", columns=", ".join(plain(name) for name in schema.from_data)),
+            SAYS.say("taken", columns=commas(plain(name) for name in schema.from_data)),
             icon=":material/warning:",
         )
     if question is not None:
@@ -54,7 +54,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells), what=what))
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
-            st.write(", ".join(plain(text) for text in dict.fromkeys(cells[:1000])))
+            st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))
 
 
 def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
@@ -100,7 +100,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=facts.FEW, labels=plain(", ".join(few[:MOST_LABELS]), at_most=300)
+                few=facts.FEW, labels=plain(commas(few[:MOST_LABELS]), at_most=300)
             )
         )
     source = st.text_input(
@@ -145,4 +145,4 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 def _say_more(question: FactQuestion) -> None:
     """Say how many columns are still to be asked about."""
     if question.more:
-        st.caption(_("{more} more columns are asked about after this.").format(more=question.more))
+        st.caption(n_("more columns", question.more))

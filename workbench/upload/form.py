@@ -17,7 +17,7 @@ from workbench.store.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
@@ -68,7 +68,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
         widgets.internal_badge()
         st.dataframe(table, hide_index=True)
         if refused:
-            questions.error(SAYS.say("no cell", columns=", ".join(plain(name) for name in refused)))
+            questions.error(SAYS.say("no cell", columns=commas(plain(name) for name in refused)))
             return None
     return schema
 
@@ -157,7 +157,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
     st.caption(words.format(times=number(1 / delta)))
     rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
     if draft.source is None and delta > 1 / (100 * rows):
-        st.warning(SAYS.say("delta", rows=number(rows), most=f"{1 / (100 * rows):g}"))
+        st.warning(SAYS.say("delta", rows=number(rows), most=digits(f"{1 / (100 * rows):g}")))
 
 
 def _ask_alike(alike: Alike) -> bool:

@@ -14,7 +14,7 @@ from dpcore.schema import PrivacyUnit
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas
 from workbench.ui.wording import number, percent, plain, unit_words
 from workbench.upload import facts
 
@@ -93,7 +93,7 @@ def _ask_search(table: str, start: str) -> str:
     st.caption(
         SAYS.say(
             "found",
-            caps=", ".join(map(number, CAPS_TO_FIND)),
+            caps=commas(map(number, CAPS_TO_FIND)),
             share=percent(float(ORDER)),
             people=number(people_off(PureDP(epsilon=epsilon))),
         )

@@ -16,10 +16,10 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.tables.counts import half_width
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, join
 from workbench.ui.report.document import Picture, TextTable
 from workbench.ui.report.sentences import singles
-from workbench.ui.wording import join, loss_words, printable, whole
+from workbench.ui.wording import loss_words, printable, whole
 
 HEADINGS, VERDICTS = Words("report.compared"), Words("report.verdicts")
 
