@@ -20,6 +20,7 @@ from dpcore.errors import ReadError as ReadError
 from dpcore.errors import RequestConflict as RequestConflict
 from dpcore.errors import RowsError as RowsError
 from dpcore.errors import SchemaError as SchemaError
+from dpcore.errors import UsageError as UsageError
 from dpcore.evaluation.utility.range_queries import range_query as range_query
 from dpcore.release import Guarantee as Guarantee
 from dpcore.release import InternalReport as InternalReport

@@ -7,7 +7,7 @@ from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
-from workbench.ui.language import _, said
+from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
@@ -26,7 +26,7 @@ for sentence in current.notes:
 
 def ask_method() -> str:
     method: str = st.selectbox(
-        _("Method"),
+        capital("method"),
         [plans.SUGGESTED, *Method.kinds()],
         format_func=plans.method_label,
         key=demands_form.METHOD.key,
@@ -42,8 +42,9 @@ with left:
     if plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
+        node = demands_form.levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method)
+            plan = plans.plan_of(curator, current, wanted, method=method, node=node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)

@@ -78,8 +78,8 @@ def person_as(address: str | None) -> Person:
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} is no steward of this server",
-            remedy="ask whoever runs it to add the address to its settings",
+            "{address} has no such role on this server",
+            remedy="ask whoever runs this server",
             address=address[:200],
         )
     return Person(address=address, role="steward")
@@ -104,7 +104,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is no connected source or file of this name", remedy="check the name")
+        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
     return read_table(file.read_bytes(), file.name).frame
 
 
@@ -140,7 +140,7 @@ def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
-        raise ParameterError("the file is no recipe", remedy="take one from a release")
+        raise ParameterError("the file is no recipe", remedy="take the file as it was saved")
     schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,

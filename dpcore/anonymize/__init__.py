@@ -21,6 +21,7 @@ from dpcore.anonymize.hierarchies.builders import merge_rare as merge_rare
 from dpcore.anonymize.hierarchies.builders import order as order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy as Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy as suggest_hierarchy
+from dpcore.anonymize.methods import CellSuppression as CellSuppression
 from dpcore.anonymize.methods import FullDomain as FullDomain
 from dpcore.anonymize.methods import LocalRecoding as LocalRecoding
 from dpcore.anonymize.methods import Microaggregation as Microaggregation

@@ -84,7 +84,7 @@ def read_table(
         if not is_parquet(data):
             raise ReadError(
                 "the file is named as Parquet, but is not Parquet, or only a part of it",
-                remedy="write it again, or name a text file .csv",
+                remedy="export the table again as CSV in UTF-8",
             )
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
@@ -95,12 +95,12 @@ def read_table(
     if (other := recognize(data)) is not None:
         raise ReadError(
             "the file looks like {other}",
-            remedy="give it the ending of its format, or export the table as CSV text",
+            remedy="give it the ending of its format, or export the table again as CSV in UTF-8",
             other=other,
         )
     text, encoding = decode(data, options.encoding)
     if not text or text.isspace():
-        raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
+        raise ReadError("the file is empty", remedy="choose a file with a header and at least one row")
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
     if options.encoding is None and not encoding.startswith("utf"):
@@ -187,7 +187,7 @@ def _columns(
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
         raise ReadError(
-            "the file has a header but no rows",
-            remedy="choose a file with data in it; if the header looks wrong, name the encoding",
+            "the table has no rows",
+            remedy="choose a file with a header and at least one row",
         )
     return names, columns, notes, merged

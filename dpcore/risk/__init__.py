@@ -9,6 +9,7 @@ from dpcore.risk.identifiers import find_identifiers as find_identifiers
 from dpcore.risk.linkage import Linkage as Linkage
 from dpcore.risk.linkage import link as link
 from dpcore.risk.reidentification import ReidentificationRisk as ReidentificationRisk
+from dpcore.risk.reidentification import estimated_k_map as estimated_k_map
 from dpcore.risk.reidentification import reidentification_risk as reidentification_risk
 from dpcore.risk.roles import SuggestedRole as SuggestedRole
 from dpcore.risk.roles import suggest_roles as suggest_roles

@@ -107,6 +107,7 @@ PAGE = {
     f"{BEFORE} > level": lambda t: t.levels,
     f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
     f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
+    f"{BEFORE} > cells suppressed": lambda t: [t.starred(n) for n in t.known],
     f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
@@ -342,7 +343,7 @@ def test_a_wrong_base_is_caught(
 
 
 BESIDE = "What this does not promise > "
-FREE = ("mondrian", "local recoding")
+FREE = ("cell suppression", "mondrian", "local recoding")
 
 
 class Local:
@@ -405,7 +406,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{HEADER}|held": 0,
         f"{HEADER}|left": 3,
         " > value": lambda shown: "300 rows.csv" in shown,
-        "{versions} versions of this table were made; together they can reveal more.|versions": 2,
+        "{versions} versions of this table were made; together they can reveal more.|versions": 3,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,
@@ -421,6 +422,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{KEPT}|loss": t.loss,
         f"{KEPT}|share": 0,
         f"{BEFORE} > generalized": list(t.given_up.values()),
+        f"{BEFORE} > cells suppressed": [t.csv[name].eq("*").mean() for name in t.known],
         f"{BEFORE} > moved": [t.moved(name) for name in t.known],
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,
@@ -432,12 +434,12 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BESIDE}generalized": lambda shown: agrees(shown[1:], [way[0] for way in made]),
         f"{BESIDE}information loss": lambda shown: agrees(shown[1:], [way[1] for way in made]),
         f"{BESIDE}suppressed": lambda shown: agrees(shown[1:], [0] * len(made)),
-        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 3,
+        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
         "Another version of this table was made before ({others} in all). Versions together can reveal "
     )
-    true[versions + "more than each alone, and no budget counts that.|others"] = 1
+    true[versions + "more than each alone, and no budget counts that.|others"] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 
@@ -456,7 +458,7 @@ def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pyte
     tab.press("Compare the methods")
     seen = figures(tab, marking)
     end = [each.id for each in seen].index(EXAMPLE)
-    order = [made["local recoding"], made["mondrian"]]
+    order = [made[method] for method in ("local recoding", "cell suppression", "mondrian")]
     compared_ids = check(seen[:end], of_local(t, order), STATIC | of_search, None)
     assert compared_ids >= {f"{BESIDE}information loss", LOSES + "loss", f"{BEFORE} > moved"}
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, poisson
 
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from tests.tiers import but_first
@@ -323,6 +323,10 @@ WAYS = (
     "An estimated {share} of the ways in which people of the whole population appear are unique (by "
     "{model}'s model); somebody with several rows may appear in several ways.|share"
 )
+CROWD = (
+    "The smallest group has an estimated {k} or more people in the population (k-map, by the Poisson model "
+    "without 0, at an error of 5 %).|k"
+)
 SETS_OF = (
     "A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to "
     "{size} columns were looked at.|size"
@@ -391,6 +395,19 @@ def of_population(people: int, number: int) -> float:
     return float(quad(chance, 0, np.inf)[0])
 
 
+def crowd(population: int, smallest: int) -> int:
+    """The most people of whom a class is seen with more than these in one of 20 samples at most."""
+
+    def passes(k: int) -> bool:
+        none = poisson.pmf(0, k * 90 / population)
+        beyond = next(
+            n for n in range(1, k + 1) if n == k or poisson.sf(n, k * 90 / population) <= 0.05 * (1 - none)
+        )
+        return min(k, beyond + 1) <= smallest
+
+    return max(k for k in range(1, 200) if passes(k))
+
+
 def estimated_unique(sizes: pd.Series, population: int) -> float:
     """Of the ways in which a population appears, those that are unique: Zayatz; Pitman for a small sample."""
     ways = int(sizes.sum())
@@ -419,6 +436,7 @@ def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
         HEAVIEST + "share": rows.part(heaviest),
         SETS_OF: len(t.known),
         WAYS: estimated_unique(t.all.sizes, population),
+        CROWD: crowd(population, int(t.all.smallest.min())),
         f"{GUESSED}|journalist": risks.max(),
         f"{GUESSED}|marketer": risks.mean(),
     }
@@ -448,7 +466,7 @@ def test_each_row_and_a_population(
     seen, file, t = row_walk(marking, monkeypatch, population)
     rows = Rows(t, 0.01)
     compared = check(seen, PAGE | row_facts(t, rows, population), STATIC, t)
-    assert compared >= {FIRST, HEAVIEST + "share", WAYS, f"{GUESSED}|marketer"}
+    assert compared >= {FIRST, HEAVIEST + "share", WAYS, CROWD, f"{GUESSED}|marketer"}
     found = pd.read_csv(io.BytesIO(file)).rename(columns=bare)
     for name, true in rows.file().items():
         assert np.allclose(found[name], true, atol=6e-5 if name.startswith("part") else 1e-6), name

@@ -17,7 +17,7 @@ from workbench.records import codebook_view
 TABLE = "What is publicly known > "
 STEPS = {"month": 12, "quarter": 4, "year": 1}
 STATIC = {TABLE + "why"}  # a reason of the library: its numbers are the steps and bounds that stand beside it
-NAMES = {TABLE + "column", "Left out: {columns}.|columns"}
+NAMES = {TABLE + "column", "**Left out:** {columns}.|columns"}
 NAMES |= {
     "Some facts were taken from the data: {columns}. Every guarantee says so, because they reveal something "
     "about the table.|columns"

@@ -233,13 +233,5 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
 
 def _signatures() -> pd.DataFrame:
     people = [_("Prepared by"), _("Data protection officer"), _("Responsible for the processing")]
-    empty = [""] * len(people)
-    return pd.DataFrame(
-        {
-            _("who"): people,
-            _("name"): empty,
-            _("agrees, with conditions"): empty,
-            _("place and date"): empty,
-            _("signature"): empty,
-        }
-    )
+    empty = (_("name"), _("agrees, with conditions"), _("place and date"), _("signature"))
+    return pd.DataFrame({_("who"): people} | dict.fromkeys(empty, ""))

@@ -88,7 +88,7 @@ def hierarchies(current: AnonymizeState) -> None:
 
 def load_plan(current: AnonymizeState) -> None:
     """Take the plan of an earlier table, for the next delivery."""
-    with st.expander(_("Use a plan made earlier")):
+    with st.expander(_("A plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
         file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
         if file is not None:
@@ -99,7 +99,7 @@ def load_plan(current: AnonymizeState) -> None:
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     """Show a loaded plan with the values that it does not know, and say whether it knows all."""
-    st.markdown(_("**A plan made earlier**"))
+    st.markdown(_("A plan made earlier"))
     st.write(
         plans.SAYS.say(
             "plan",

@@ -22,7 +22,7 @@ from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, code
+from workbench.ui.language import _, capital, code
 from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
@@ -36,7 +36,8 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
-        st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
+        heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
+        st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
@@ -86,7 +87,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
-    if report.plan.node is not None and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
+    if report.plan.method.searches and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
@@ -135,11 +136,13 @@ def _figures(report: TrialReport) -> None:
         delta_arrow="off",
     )
     loss.metric(
-        _("Generalized"),
+        capital("generalized"),
         percent(report.quality.ncp),
         help=_("How much of its column's range a published value covers, on average over all cells."),
     )
-    hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    hidden.metric(
+        capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
+    )
     risks = report.after.risk
     st.caption(
         plans.SAYS.say(

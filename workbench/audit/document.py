@@ -9,7 +9,7 @@ from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
 from workbench.audit.findings import SAYS, SHOWN_SETS, attackers, identifiers, linkage_words, secrets
 from workbench.ui import criteria
-from workbench.ui.language import _, commas
+from workbench.ui.language import _, capital, commas
 from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.verdict import verdict, ways_out, ways_words
@@ -55,7 +55,7 @@ def to_html(
         ),
         verdict=answer,
         parts=[
-            (_("Why"), pd.DataFrame(), reasons),
+            (capital("why"), pd.DataFrame(), reasons),
             (_("The change that helps most"), pd.DataFrame(), [*ways, ways_words()] if ways else []),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

@@ -23,7 +23,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.ui import charts, releases, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _, commas, n_
+from workbench.ui.language import _, capital, commas, n_
 from workbench.ui.wording import percent, plain
 
 SHOWN = 20
@@ -81,7 +81,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     """Draw one column from several sources: original, noisy counts, drawn rows, other releases of it."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    name = left.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
+    name = left.selectbox(capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}")
     shares = right.segmented_control(
         _("Counted in"),
         [True, False],

@@ -11,7 +11,7 @@ from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import number, plain, whole
 
 
@@ -20,7 +20,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
     with st.expander(_("Count one or two columns of the original"), key="open-together"):
         widgets.internal_badge()
         columns = st.multiselect(
-            _("Columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
+            capital("columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
         )
         if not columns:
             return

@@ -17,7 +17,7 @@ from workbench.evaluate.charts import attacks
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, commas
+from workbench.ui.language import Words, _, capital, commas
 from workbench.ui.wording import percent, whole
 
 CANARIES = 1_000
@@ -48,8 +48,8 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
     report = known(key)
     if report is not None:
         _attacked(report)
-    elif st.button(_("Attack"), type="primary", key="attack"):
-        with progress(_("Attacking"), key="stop-heavy") as on_progress:
+    elif st.button(capital("attack"), type="primary", key="attack"):
+        with progress(capital("attacking"), key="stop-heavy") as on_progress:
             widgets.once_in_line(curator, key, lambda: evaluation, on_progress)
         st.rerun()  # the overview above has a figure now
     if make is not None:

@@ -16,8 +16,8 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import Words, _, commas
-from workbench.ui.wording import capital, percent, plain
+from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
 
@@ -70,7 +70,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
     order = list(titles)
     key = st.selectbox(
-        _("Release"),
+        capital("release"),
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],

@@ -8,7 +8,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench.ui import charged, epsilon_view, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import plain
 
@@ -25,7 +25,7 @@ def share(curator: Curator, release: Release) -> None:
 
 def _offer(curator: Curator, release: Release) -> None:
     offers = charged.offers(curator, release)
-    title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
+    title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = epsilon_view.left(curator)
     if left <= 0:
         st.info(_("Nothing is left of the budget."))

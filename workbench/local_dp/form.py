@@ -15,7 +15,7 @@ from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, n_
+from workbench.ui.language import _, capital, n_
 from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
@@ -41,7 +41,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
     with experts:
         _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
@@ -79,13 +79,16 @@ def expect(
     """
     if len(answers) > design.MAX_ASKED:
         raise LimitError(
-            "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
+            "categories ({categories}) must be at most {most}",
+            remedy="join rare answers",
+            categories=len(answers),
+            most=design.MAX_ASKED,
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     best = options[0].protocol.kind
     name = experts.selectbox(
-        _("Protocol"),
+        capital("protocol"),
         list(by_name),
         format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
         key=f"local-protocol-{best}",
@@ -96,7 +99,7 @@ def expect(
     off, more = st.columns(2)
     half = design.half_width(option.largest_error)
     off.metric(
-        _("Off by"),
+        capital("off by"),
         plus_minus(half),
         help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
     )

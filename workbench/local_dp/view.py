@@ -16,7 +16,7 @@ from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
-from workbench.ui.language import _, minute
+from workbench.ui.language import _, capital, minute
 from workbench.ui.wording import answer_words, number, percent, plain, whole
 
 
@@ -103,7 +103,7 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
             )
             way = "sample" if chosen == "sample" else "split"
         protocol = st.selectbox(
-            _("Protocol"),
+            capital("protocol"),
             list(dl.Protocol.kinds()),
             format_func=lambda name: TITLES[name],
             key="local-sim-protocol",
@@ -161,7 +161,7 @@ def collected() -> None:
 def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
     answered.metric(
-        _("Answers"),
+        capital("answers"),
         _("{answered} of {invited}").format(answered=whole(survey.answered), invited=whole(survey.invited)),
     )
     ends.metric(

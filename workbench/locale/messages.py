@@ -7,12 +7,14 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
-MARKS = {"_", "N_", "Text", "corrupt"}
+MARKS = {"_", "N_", "capital", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
 NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
+FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
+"""Errors that no page lets a person cause: they stay in English, and a page shows an id of the log."""
 
 
 def extract(
@@ -22,6 +24,8 @@ def extract(
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             name = ast.unparse(call.func).rpartition(".")[2]
+            if name in FOR_PROGRAMMERS:
+                continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
                 yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []

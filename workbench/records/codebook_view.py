@@ -40,14 +40,16 @@ def show(data_set: DataSet) -> None:
     """Show the declaration, its file, and the button for another one."""
     declaration = data_set.declaration
     if declaration is None:
-        st.info(_("This data set was opened before its description was kept. Open its file once more."))
+        st.info(
+            _("This data set was opened before descriptions were kept. Open its file on the Data page once.")
+        )
         return
     schema = declaration.schema
     st.markdown(n_("may be released", len(schema.columns), unit=plain(unit_words(schema.unit))))
     st.dataframe(table(declaration), hide_index=True)
     if schema.excluded:
         left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)
-        st.caption(_("Left out: {columns}.").format(columns=plain(left_out, at_most=1000)))
+        st.caption(_("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000)))
     if schema.from_data:
         st.warning(
             _(

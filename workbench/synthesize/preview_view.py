@@ -26,7 +26,7 @@ from workbench.synthesize.script import SAYS, reading_of, script
 from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, digits, n_
+from workbench.ui.language import Words, _, capital, digits, n_
 from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon, whole
 
 WORDS = Words("synthesize.preview")
@@ -151,7 +151,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
 def _metrics(preview: Preview) -> None:
     account, quote, rows = preview.curator.account, preview.quote, preview.rows
     cost, after, error = st.columns(3)
-    cost.metric(_("Cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
+    cost.metric(capital("cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
@@ -197,7 +197,7 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
-            _use_epsilon(preview, _("Use epsilon {epsilon}"), epsilon, key="remedy-epsilon")
+            _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
         _leave_out(preview)
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]

@@ -62,7 +62,7 @@ def _is_known(trial: RelationTrial) -> bool:
 
 
 def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict[bool, float | None]:
-    with st.spinner(_("Trying on invented tables which relations would come out")):
+    with st.spinner(_("Try on invented tables which relations would come out")):
         return session.kept(
             ("relations", repr(trial)),
             lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),

@@ -9,7 +9,7 @@ from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
 from dpcore.tables.answer import Answer
 from workbench.ui import charts, widgets
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import number
 
 SAYS = Words("synthesize.tables")
@@ -27,7 +27,7 @@ def show(release: Release) -> None:
     clique = cliques[0]
     if len(cliques) > 1:
         clique = st.selectbox(
-            _("Table"),
+            capital("table"),
             cliques,
             format_func=lambda clique: " × ".join(clique) or _("number of rows"),
             key="shown-clique",

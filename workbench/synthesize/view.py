@@ -32,7 +32,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, commas, said
+from workbench.ui.language import Words, _, capital, commas, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -237,7 +237,9 @@ def _files(data_set: DataSet, release: Release) -> None:
                 _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
             offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
-        offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
+        offer(
+            _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
+        )
         label = _("Download as one HTML file")
         text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
         offer(label, lambda: of_release.file(release), "report", "html", "description", text)
@@ -256,7 +258,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
         suggested = 1_000
     rows = int(
-        st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+        st.number_input(
+            capital("rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}"
+        )
     )
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)
@@ -267,9 +271,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.caption(WORDS["drawn"])
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
-        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
+        file_view.download(_("Drawn rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
-            _("Rows (Parquet)"),
+            _("Drawn rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )

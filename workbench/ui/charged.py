@@ -17,9 +17,9 @@ from dpcore.schema import Boolean, Categorical
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
 from workbench.ui import epsilon_view
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.releases import describe
-from workbench.ui.wording import capital, percent, plain, spent_epsilon
+from workbench.ui.wording import percent, plain, spent_epsilon
 
 OFF = 0.1
 """Share of the rows that would have to change, from which figures mislead."""

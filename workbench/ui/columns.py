@@ -136,7 +136,7 @@ class _NumbersForm(ColumnForm):
         except ValueError:
             raise ParameterError(
                 "{fact} of column {line!r} must be a number",
-                remedy="write a number such as 10",
+                remedy="use a number such as 10",
                 fact=fact,
                 line=line["column"],
             ) from None

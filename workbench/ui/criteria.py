@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import people_words, percent, printing
 
@@ -62,7 +62,7 @@ def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool =
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
         (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
-        (_("Only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
+        (capital("only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
     ]
 
 

@@ -39,7 +39,7 @@ def my_data_sets() -> bool:
     for each in data_sets[:SHOWN]:
         _line(*each)
     if len(data_sets) > SHOWN:
-        with st.expander(_("{number} more").format(number=len(data_sets) - SHOWN)):
+        with st.expander(_("{more} more").format(more=len(data_sets) - SHOWN)):
             for each in data_sets[SHOWN:]:
                 _line(*each)
     return True

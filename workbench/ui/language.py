@@ -129,6 +129,11 @@ def _plural(one: str, many: str, number: int) -> str:
     return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
 
 
+def capital(message: str) -> str:
+    """Translate a message, and begin it with a capital letter, as labels do."""
+    return Sentence(_(message)[:1].upper() + _(message)[1:])
+
+
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
     """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message

@@ -147,7 +147,7 @@ def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     differing = sorted(expected ^ brought)[:5]
     raise SchemaError(
         "this file is not {name}: the columns differ, such as {columns}",
-        remedy="bring the file that was opened then; to use this one, open it on the Data page",
+        remedy="bring the file as it was then; to use this one, open it on the Data page",
         name=wanted.name,
         columns=commas(differing),
     )

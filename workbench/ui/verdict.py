@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import Words, _, join, n_
-from workbench.ui.wording import capital, people_words, percent
+from workbench.ui.language import Words, _, capital, join, n_
+from workbench.ui.wording import people_words, percent
 
 ANSWERS = Words("ui.answers")
 SAYS = Words("ui.verdict")

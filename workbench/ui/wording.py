@@ -297,11 +297,6 @@ def percent(share: float) -> str:
     return digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
 
 
-def capital(sentence: str) -> str:
-    """Begin a sentence with a capital, also where its first words are a figure such as "over 99 %"."""
-    return sentence[:1].upper() + sentence[1:]
-
-
 def limit_words(limit: float) -> str:
     """Write a share as it was chosen, 2 % and not 2.0 %."""
     return digits(f"{100 * limit:g}") + percent_sign()

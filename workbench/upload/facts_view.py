@@ -69,7 +69,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.caption(_("Lists with labels that fewer than ten people hold are asked about by themselves."))
         _ask_ages(draft, question.columns)
         source, columns = _("plainly public"), list(question.columns)
-        yes, no = _("Yes, this is plainly public"), _("No, leave it as taken from this table")
+        yes, no = _("Yes, this is plainly public"), _("Leave it as taken from this table")
     else:
         st.markdown(
             _("**These bounds are of this table alone.** Are the round ones wide enough for any such table?")

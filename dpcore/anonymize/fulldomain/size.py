@@ -176,7 +176,7 @@ def check_feasible(table: Tuples) -> None:
 def _too_large(prediction: Prediction) -> LimitError:
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
-        remedy="take fewer quasi-identifiers or levels, or local recoding",
+        remedy="take fewer columns, or local recoding",
         nodes=prediction.nodes,
         seconds=prediction.seconds,
     )

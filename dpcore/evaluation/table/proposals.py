@@ -115,7 +115,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     Attributes:
         limits: with several of them, one pass over all combinations of levels answers all; with one, each k
-            is a search of its own, which looks at fewer. Mondrian suppresses nothing and needs none.
+            is a search of its own, which looks at fewer. Other methods take that of the plan.
     """
 
     kind = "frontier"
@@ -218,7 +218,7 @@ def _local_points(
             report = anonymized(frame, dataclasses.replace(plan, models=each)).quality
             yield Point(
                 k=k,
-                limit=0.0,
+                limit=plan.limit,
                 metric=InformationLoss(),
                 node=(),
                 score=report.loss,

@@ -322,12 +322,12 @@ def test_methods_stand_side_by_side_with_reasons() -> None:
     """A method that cannot do it would be left out without a word, or break the others."""
     curator, current = started()
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
-    assert lines["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
+    assert lines["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
     assert "" not in lines.to_numpy()
-    assert "microaggregation needs numbers, zip has none" in reasons[0].replace("\\", "")
+    assert "column 'zip' holds no numbers" in reasons[0].replace("\\", "")
     state.state(curator).take_columns(["age"], [])
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert reasons == []
 
 

@@ -181,7 +181,8 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     except ValueError:
         raise ParameterError(
             "a range of column {column!r} needs numbers",
-            remedy="write them like {low}",
+            remedy="write them like {low} and {high}",
             column=column.name,
             low=column.bounds[0],
+            high=column.bounds[-1],
         ) from None

@@ -37,7 +37,7 @@ def columns(release: Release, earlier: Release) -> list[str]:
     if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
         raise ParameterError(
             "the two releases have no column with the same cells, counted for the same unit",
-            remedy="choose another release to compare with",
+            remedy="choose another release",
         )
     return names
 
