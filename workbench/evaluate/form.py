@@ -20,6 +20,7 @@ from workbench.ui.language import Words, _, capital, commas
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
+SAYS = Words("evaluate.sentences")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,12 +60,7 @@ def choose(curator: Curator) -> Candidate | None:
     made, shown = releases.earlier(curator), session.session().shown
     titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
-        st.caption(
-            _(
-                "{count} releases of a part of the table are not offered here: next to the whole "
-                "original they would look wrong where they are right."
-            ).format(count=of_parts)
-        )
+        st.caption(SAYS.say("of a part", count=of_parts))
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
@@ -166,7 +162,7 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
         )
     if declared.rows_left_out:
         share = percent(declared.rows_left_out)
-        notes.append(capital(Words("evaluate.sentences").say("undeclared", share=share)))
+        notes.append(capital(SAYS.say("undeclared", share=share)))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

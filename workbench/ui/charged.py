@@ -90,7 +90,7 @@ def words(report: PrivateReport) -> str:
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return capital(Words("evaluate.sentences").say("distance", **content))
+    return capital(Words("evaluate.sentences").say("changed", **content))
 
 
 def question_about(release: Release) -> PrivateEvaluation:
