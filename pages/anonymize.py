@@ -11,7 +11,7 @@ from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator(plans.SAYS["page"])
+curator = widgets.need_curator()
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
