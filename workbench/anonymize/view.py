@@ -211,6 +211,9 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             file_name(name, f"anonymized {models}", "html"),
             icon="description",
         )
+        st.page_link(
+            "pages/evaluate.py", label=_("What can still be learned from it"), icon=":material/school:"
+        )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")
