@@ -106,8 +106,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-<<<<<<< HEAD
-        raise ParameterError("there is no connected source or file of this name", remedy="check the name")
+        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
     try:
         check_size(file.stat().st_size)
         return read_table(file.read_bytes(), file.name).frame
@@ -115,10 +114,6 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
         if file.suffix not in (".csv", ".parquet"):
             raise
         return Source(name=file.name, kind=file.suffix[1:], location=str(file.absolute()))
-=======
-        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
-    return read_table(file.read_bytes(), file.name).frame
->>>>>>> main
 
 
 def opened(

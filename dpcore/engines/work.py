@@ -19,13 +19,8 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-<<<<<<< HEAD
 from dpcore.engines.streaming.spool import MOST_BYTES, NoRoomError, Spool
-from dpcore.errors import ParameterError, source_changed
-=======
-from dpcore.engines.streaming.coded import Coded
 from dpcore.errors import UsageError, source_changed
->>>>>>> main
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum, row_digests

@@ -50,11 +50,6 @@ def column_digest(column: pd.Series, key: bytes) -> str:
     return total.tobytes().hex()
 
 
-<<<<<<< HEAD
-def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
-    """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
-    return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
-=======
 def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
 
@@ -67,17 +62,9 @@ def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
 
 
-def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
-    """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
-
-    Args:
-        frame: the table.
-        key: secret of the ledger.
-        digests: of the rows, where they are known.
-    """
-    digests = row_digests(frame, key) if digests is None else digests
-    return fingerprint_of(list(map(str, frame.columns)), digests_sum(digests, key), key)
->>>>>>> main
+def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
+    """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
+    return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:

@@ -309,13 +309,8 @@ def readable() -> Iterator[None]:
         ) from None
     except (PySparkException, Py4JError, OSError) as error:
         raise ReadError(
-<<<<<<< HEAD
-            "Spark could not read the source to its end ({kind})",
+            "the source could not be read to its end ({kind})",
             remedy="see that Java is installed and the cluster answers, and open the source again; a worker, "
             "whose log says more, needs Python, numpy, pandas and pyarrow as here",
-=======
-            "the source could not be read to its end ({kind})",
-            remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as here",
->>>>>>> main
             kind=type(error).__name__,
         ) from None
