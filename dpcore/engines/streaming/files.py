@@ -50,14 +50,14 @@ def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> Non
     for name in dict.fromkeys([*first, *other]):
         if name not in first or name not in other:
             raise SchemaError(
-                "only some files of the folder have the column {column!r}",
-                remedy="write all files with the same columns",
+                "the files of the folder disagree about the column {column!r}",
+                remedy="write all files with the same columns and types",
                 column=name,
             )
         if first[name] != other[name]:
             raise SchemaError(
                 "the files of the folder disagree about {column!r}: {one} and {two}",
-                remedy="write all files with the same columns, places and types",
+                remedy="write all files with the same columns and types",
                 column=name,
                 one=first[name],
                 two=other[name],
