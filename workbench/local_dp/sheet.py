@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.ui.language import code
 from workbench.ui.report.document import fragment
 
 MOST = 500
@@ -19,4 +18,4 @@ def sheet(question: str, root: str, tokens: Iterable[str]) -> str:
     codes = [
         segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white") for token in tokens
     ]
-    return fragment("sheet.html", Path(__file__).parent, question=question, codes=codes, language=code())
+    return fragment("sheet.html", Path(__file__).parent, question=question, codes=codes)
