@@ -17,7 +17,7 @@ CUT = """[...document.querySelectorAll("button, h1, h2, h3, h4, label, p, li, su
   each.innerText?.trim() && each.innerText !== "Skip to main content" && each.offsetParent
   && each.scrollWidth > each.clientWidth + 1
   && getComputedStyle(each).overflowX !== "visible" && getComputedStyle(each).overflowX !== "auto"
-).map(each => each.innerText.slice(0, 80))"""
+).map(each => each.tagName + " " + each.innerText.slice(0, 80))"""
 """Texts of which a part cannot be seen, but for the link that Streamlit shows to keyboards alone."""
 
 
