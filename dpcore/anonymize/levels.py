@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.choices import Choices
-from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
@@ -101,7 +101,7 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
         raise ParameterError(
             "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
         )
-    classes = Grouper(table).classes(node)
+    classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
     allowed = most_within(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):

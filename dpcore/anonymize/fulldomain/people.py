@@ -8,16 +8,18 @@ so on (inclusion and exclusion). Corrections are numbers that add up as rows do;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.lattice import Lattice
 from dpcore.errors import LimitError
 from dpcore.tables.classes import BoolArray, IntArray, class_index, starts_of
+
+if TYPE_CHECKING:
+    from dpcore.anonymize.fulldomain.tuples import Tuples
 
 MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
@@ -81,41 +83,6 @@ class Members:
         return sizes, people, most
 
 
-class NumbersInKeys(Protocol):
-    """The place of the numbers of a column inside the keys."""
-
-    def of(self, keys: IntArray) -> IntArray:
-        """Return the numbers inside the keys."""
-
-
-class TupleTable(Protocol):
-    """The attributes of tuples that are read here, each explained in `Tuples`."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def keys(self) -> IntArray: ...
-    @property
-    def published(self) -> IntArray: ...
-    @property
-    def tail(self) -> int: ...
-    @property
-    def has_subset(self) -> bool: ...
-    @property
-    def fields(self) -> Mapping[str, NumbersInKeys]: ...
-    @property
-    def members(self) -> Members | None: ...
-    @property
-    def priority(self) -> tuple[int, ...]: ...
-    @property
-    def lattice(self) -> Lattice: ...
-    @property
-    def codes(self) -> Sequence[IntArray]: ...
-
-    def digits(self, keys: IntArray, column: int) -> IntArray:
-        """Return the codes of a column inside the keys."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Folded:
     """The sums of the people of a table.
@@ -127,7 +94,6 @@ class Folded:
         counts: (views, entries) people, each in every tuple of theirs.
         view, entry, count: (corrections,) what to add to a view's classes that hold the entry, and
         levels: (columns, corrections) from which node on.
-        begin: (corrections,) the last column, by its place in the table's priority, of a level above 0.
     """
 
     counts: IntArray
@@ -135,10 +101,9 @@ class Folded:
     entry: IntArray
     count: IntArray
     levels: IntArray
-    begin: IntArray
 
     @classmethod
-    def of(cls, table: TupleTable) -> Folded:
+    def of(cls, table: Tuples) -> Folded:
         """Fold the people of a table.
 
         Raises: LimitError when people have too many different rows.
@@ -153,15 +118,12 @@ class Folded:
             views.append((table.members.person, table.members))
         folded = [_view(table, owner, members.entry, members.weights) for owner, members in views]
         levels = np.concatenate([each.levels for _, each in folded], axis=1)
-        rank = np.empty(len(table.priority), dtype=np.int64)
-        rank[list(table.priority)] = np.arange(len(rank))
         return cls(
             counts=np.stack([counts for counts, _ in folded]),
             view=np.repeat(np.arange(len(folded)), [len(each.entry) for _, each in folded]),
             entry=np.concatenate([each.entry for _, each in folded]),
             count=np.concatenate([each.count for _, each in folded]),
             levels=levels,
-            begin=((levels > 0) * rank[:, None]).max(axis=0),
         )
 
 
@@ -201,7 +163,7 @@ class _Terms:
         )
 
 
-def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
+def _view(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
     """Return (entries,) owners in each of their tuples, and the corrections, for some owners at a time.
 
     Args: weights: (pairs of owner and entry,) the people that the owner stands for.
@@ -235,12 +197,12 @@ def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray
     return counts, corrections
 
 
-def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
+def _corrections(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
     """Return the corrections of some owners with their tuples, None where they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1
-    columns, strides = len(table.names), np.array(table.lattice.strides)
+    columns = len(table.names)
 
     def single(places: BoolArray) -> _Terms:
         return _Terms(
@@ -259,8 +221,7 @@ def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: I
         other = with_more[terms.owner]
         met = np.maximum(terms.levels, _meeting(table, terms.entry, other))
         met_terms = _Terms(owner=terms.owner, entry=other, count=-terms.count, levels=met)
-        node = strides @ met
-        met_terms = met_terms.folded(class_index([met_terms.owner, node]))
+        met_terms = met_terms.folded(class_index([met_terms.owner, *met]))
         corrections.append(met_terms)
         terms = _Terms.joined([terms, further, met_terms])
         if len(terms.owner) > MOST_CORRECTIONS:
@@ -268,7 +229,7 @@ def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: I
     return _Terms.joined(corrections)
 
 
-def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
+def _folded(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
     """One correction for those that begin at one node in one class."""
     nothing = np.empty(0, dtype=np.int64)
     none = _Terms(
@@ -277,14 +238,14 @@ def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
     joined = _Terms.joined([none, *parts])
     if not len(joined.entry):
         return joined
-    strides = np.array(table.lattice.strides)
-    same = [strides @ joined.levels, table.keys[joined.entry] & ((1 << table.tail) - 1)]
+    tails = (table.keys[joined.entry] & ((1 << table.tail) - 1)).astype(np.int64)
+    same = [*joined.levels, tails]
     for column, codes in enumerate(table.codes):
         same.append(codes[joined.levels[column], table.digits(table.keys[joined.entry], column)])
     return joined.folded(class_index(same))
 
 
-def _meeting(table: TupleTable, left: IntArray, right: IntArray) -> IntArray:
+def _meeting(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
     """(columns, pairs) the lowest levels at which the tuples of two entries have one label."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):
