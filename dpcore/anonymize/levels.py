@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,15 +72,20 @@ def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recod
     suppressed = suppressed_rows(leaves, table, shown)
     trees = dict(zip(table.names, table.hierarchies, strict=True))
     levels = dict(zip(table.names, shown.node, strict=True))
-    return full_domain(trees, leaves, levels, suppressed=suppressed)
+    return replace(full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedClasses:
-    """The classes that a node publishes, by their keys without tails, ascending."""
+    """The classes that a node publishes, by their keys without tails, ascending, and how good it is.
+
+    Attributes:
+        gap: see `Solution`.
+    """
 
     node: Node
     keys: IntArray
+    gap: float
 
 
 def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = silent) -> PublishedClasses:
@@ -89,8 +94,10 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
         the models; as `search`.
     """
+    gap = 0.0
     if plan.node is None:
-        node = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress).node
+        best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
+        node, gap = best.node, best.gap
     elif set(plan.node) != set(plan.quasi_identifiers):
         raise ParameterError(
             "the node must name every quasi-identifier", remedy="let the plan choose its node"
@@ -110,7 +117,7 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
             remedy="let the plan choose its node, or raise the limit",
             limit=plan.limit,
         )
-    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked])
+    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap)
 
 
 def suppressed_rows(leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses) -> BoolArray:

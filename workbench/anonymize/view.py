@@ -129,6 +129,8 @@ def _figures(report: TrialReport) -> None:
         help=_("How much of its column's range a published value covers, on average over all cells."),
     )
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    if report.quality.gap:
+        st.caption(plans.SAYS.say("not all", gap=percent(report.quality.gap)))
     risks = report.after.risk
     st.caption(
         plans.SAYS.say(

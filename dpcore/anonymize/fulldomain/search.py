@@ -234,9 +234,9 @@ class _Search(Judge):
             self.open &= self.bounds <= self.best.score
 
     def _look(self, node: Node) -> Counted:
-        if self.checks % self.each == 0:
-            self.on_progress("searching", self._share())
         self.checks += 1
+        if self.checks % self.each == 1 % self.each:
+            self.on_progress("searching", self._share())
         if self.checks & (self.checks - 1) == 0:  # 1, 2, 4, 8, ...
             self._raise_floor(node)
         return self.counter.classes(node)

@@ -99,9 +99,7 @@ def test_too_large_a_lattice_is_refused_where_the_metric_is_no_sum_over_the_colu
     deep = Hierarchy(values=leaves, levels=(leaves, tuple("aacceegg"), tuple("aaaaeeee"), ("*",) * 8))
     frame = pd.DataFrame({f"q{j}": ["a", "b"] for j in range(15)})
     with pytest.raises(LimitError, match="local recoding"):
-        search(
-            Tuples.build(frame, dict.fromkeys(frame, deep)), [KAnonymity(k=2)], metric=Discernibility()
-        )
+        search(Tuples.build(frame, dict.fromkeys(frame, deep)), [KAnonymity(k=2)], metric=Discernibility())
 
 
 def test_equal_scores_prefer_the_less_general_node() -> None:
