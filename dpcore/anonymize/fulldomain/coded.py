@@ -70,7 +70,8 @@ class CodedClasses:
         """(classes,) the number of each combination of labels of some columns, and how many there are."""
         known = self._halves.get((first, levels))
         if known is None:
-            numbers, combinations = np.zeros(len(self.keys), dtype=np.int32), 1
+            numbers: IntArray = np.zeros(len(self.keys), dtype="int32")
+            combinations = 1
             for column, level in enumerate(levels, first):
                 labels = self.table.widths[column][level]
                 if labels > 1:

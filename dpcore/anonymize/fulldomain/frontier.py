@@ -16,8 +16,8 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.counter import Counted, Counter
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.judge import Solution
 from dpcore.anonymize.fulldomain.metrics import ClassSizeMetric, Metric, Separable
-from dpcore.anonymize.fulldomain.search import Solution
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
