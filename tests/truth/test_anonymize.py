@@ -328,7 +328,7 @@ def test_how_far_the_best_may_be_is_told(marking: Marking, monkeypatch: pytest.M
     in_this_process(monkeypatch)
     monkeypatch.setattr(searches, "MOST_NODES", 0)
     monkeypatch.setattr(bounded, "MOST_WORK", 1)
-    seen, files, t = walked("constants", marking, monkeypatch)
+    seen, files, t = walked("visits", marking, monkeypatch)
     assert f"{UNSEEN}|gap" in compared(seen, files, marking, t)
 
 
