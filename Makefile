@@ -4,7 +4,7 @@
 # make lint   format, lint and types
 # make check  lint, test, proofs
 # make bench  every benchmark
-# make messages  what there is to translate, as build/workbench.pot
+# make messages  what there is to translate, as build/workbench.pot, and in the catalogue of each language
 # make wheel  the library as a wheel in build/
 
 SHELL := /bin/bash
@@ -61,6 +61,8 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(EXTRACT)
+	$(UPDATE) --check
 
 check: lint test proofs
 
@@ -88,12 +90,18 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
+EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg --no-location --no-wrap \
+	--sort-output -o build/workbench.pot app.py pages share workbench dpcore
+UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/locale -D workbench --no-fuzzy-matching \
+	--ignore-obsolete --ignore-pot-creation-date --no-wrap
+
 messages: $(VENV)/dev
-	mkdir -p build
-	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages share workbench dpcore
+	$(EXTRACT)
+	$(UPDATE)
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-wqy-zenhei >/dev/null; \
 	else echo "No chromium here: the browser tests will be skipped."; fi

@@ -12,6 +12,7 @@ from workbench.ui.language import _
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 st.logo(Path(__file__).parent / "workbench" / "ui" / "name.svg", size="large")
+sign_in_view.choose_language()
 who = sign_in_view.let_in()
 FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
 

@@ -2,6 +2,7 @@
 
     DpcoreError                 base: what is wrong, and what to do next
     ├── ParameterError          a number or name breaks its rule (also a ValueError)
+    │   └── UsageError          a program breaks it; no page lets a person do so
     ├── SchemaError             the table and the schema do not fit together
     ├── LimitError              the request is larger than a stated limit; refused before any work
     │   └── RowsError           all rows are needed at once, and there are too many
@@ -43,6 +44,10 @@ class DpcoreError(Exception):
 
 class ParameterError(DpcoreError, ValueError):
     """A number or name breaks its rule."""
+
+
+class UsageError(ParameterError):
+    """A program calls the library against its rules, as no page lets a person do."""
 
 
 class SchemaError(DpcoreError):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.domain import Clique
 from dpcore.tables.answer import Answer
@@ -105,11 +105,9 @@ class Conditioned(Model):
         """
         for name in cells:
             if name not in model.columns:
-                raise ParameterError(
-                    "column {column!r} is not drawn by this release",
-                    remedy="choose among {columns}",
-                    column=name,
-                    columns=", ".join(map(repr, model.columns)) or "no columns",
+                raise UsageError(
+                    f"column {name!r} is not drawn by this release",
+                    remedy=f"choose among {', '.join(map(repr, model.columns)) or 'no columns'}",
                 )
         numbers = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
         return cls(model=model, cells=numbers)
@@ -135,7 +133,7 @@ class Conditioned(Model):
             if drawn >= MOST:
                 raise InfeasibleError(
                     "the model found only {found} such rows in {drawn} draws",
-                    remedy="ask for fewer rows, or for less at once",
+                    remedy="choose less",
                     found=fitting,
                     drawn=drawn,
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 
 class Registered:
@@ -33,12 +33,9 @@ class Registered:
             return
         other = cls._family.get(kind, cls)
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ParameterError(
-                "{new} and {old} are both of the kind {kind!r}",
+            raise UsageError(
+                f"{cls.__qualname__} and {other.__qualname__} are both of the kind {kind!r}",
                 remedy="give one of them another kind",
-                new=cls.__qualname__,
-                old=other.__qualname__,
-                kind=kind,
             )
         cls._family[kind] = cls
 
@@ -56,11 +53,7 @@ class Registered:
         """
         known = cls.kinds()
         if not isinstance(kind, str) or kind not in known:
-            raise ParameterError(
-                "there is no {family} of the kind {kind!r}",
-                remedy="take one of: {known}",
-                family=cls.__name__,
-                kind=kind,
-                known=", ".join(known),
+            raise UsageError(
+                f"there is no {cls.__name__} of the kind {kind!r}", remedy=f"take one of: {', '.join(known)}"
             )
         return known[kind]

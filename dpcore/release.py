@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
-from dpcore.errors import DisclosureError, ParameterError
+from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -181,7 +181,7 @@ class Release:
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
             if rows > SURE_ROWS and not self.tells_rows:
-                raise ParameterError(
+                raise UsageError(
                     "the noise of this release is larger than its number of rows",
                     remedy="say how many rows to draw: sample(rows=...)",
                 )
@@ -303,11 +303,8 @@ class Release:
 def check_rows(rows: object) -> None:
     """Refuse a number of rows that cannot be drawn."""
     if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
-        raise ParameterError(
-            "rows ({rows}) must be a whole number from 0 to {max_rows}",
-            remedy="ask for fewer rows",
-            rows=rows,
-            max_rows=MAX_ROWS,
+        raise UsageError(
+            f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}", remedy="ask for fewer rows"
         )
 
 
@@ -376,7 +373,7 @@ class PrivateReport:
         """Read what `to_json` wrote, or raise ParameterError for a text of another kind."""
         fields = json.loads(text).get("report")
         if not fields:
-            raise ParameterError("this request made a release, not a report", remedy="open it as a release")
+            raise UsageError("this request made a release, not a report", remedy="open it as a release")
         read = {"guarantee": Guarantee.from_dict(fields["guarantee"]), "about": tuple(fields["about"])}
         return cls(**fields | read)
 

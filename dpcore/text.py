@@ -9,10 +9,15 @@ class Text(str):
     """A sentence in English that remembers its template and fields. Everywhere else it is just a text."""
 
     template: str
+    many: str
     fields: dict[str, Any]
 
-    def __new__(cls, template: str, /, **fields: Any) -> Text:
-        """Fill `fields` into `template`, which names them in braces."""
-        made = super().__new__(cls, template.format(**fields))
-        made.template, made.fields = template, fields
+    def __new__(cls, template: str, /, *, many: str = "", **fields: Any) -> Text:
+        """Fill `fields` into `template`, which names them in braces.
+
+        Args: many: the template where the first of the fields is a number other than 1.
+        """
+        plural = many and next(iter(fields.values())) != 1
+        made = super().__new__(cls, (many if plural else template).format(**fields))
+        made.template, made.many, made.fields = template, many, fields
         return made

@@ -7,7 +7,8 @@ from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, said
+from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
 curator = widgets.need_curator(
@@ -21,11 +22,16 @@ note = session.take(session.TakeColumns)
 if note is not None:
     state.state(curator).take(curator, note)
 current = state.state(curator)
+project = session.take(session.TakePlan)
+if project is not None:
+    plans.take_plan(curator, current, project)
+for sentence in current.notes:
+    st.info(plain(said(sentence), at_most=300))
 
 
 def ask_method() -> str:
     method: str = st.selectbox(
-        _("Method"),
+        capital("method"),
         [plans.SUGGESTED, *Method.kinds()],
         format_func=plans.method_label,
         key=demands_form.METHOD.key,
@@ -41,8 +47,9 @@ with left:
     if plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
+        node = demands_form.levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method)
+            plan = plans.plan_of(curator, current, wanted, method=method, node=node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)

@@ -21,7 +21,7 @@ from workbench.evaluate import (
 from workbench.evaluate.form import Candidate
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
@@ -57,14 +57,16 @@ def judge(candidate: Candidate) -> None:
         icon="visibility_lock",
     )
     tabs = {
-        _("Columns"): columns_view.columns,
+        capital("columns"): columns_view.columns,
         _("Pairs"): pairs_view.pairs,
         _("Questions"): lambda curator, candidate, similarity: questions_view.questions(curator, candidate),
         _("Side by side"): side_by_side_view.side_by_side,
         _("Learning"): learning_view.learning,
         _("Disclosure"): disclosure_view.disclosure,
     }
-    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
+    tab = st.segmented_control(
+        _("Show"), list(tabs), default=capital("columns"), required=True, key="evaluate-tab"
+    )
     tabs[tab](curator, candidate, similarity)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):

@@ -42,7 +42,7 @@ st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),
         unit=plain(unit_words(data_set.unit), at_most=200),
-        rule=_("basic, epsilons add up") if data_set.rule.pure else _("zCDP, rhos add up"),
+        rule=_("basic: epsilons add up") if data_set.rule.pure else _("zCDP: rhos add up"),
     )
 )
 if not data_set.rule.pure:

@@ -8,7 +8,7 @@ from workbench import session
 from workbench.local_dp import design, form, view
 from workbench.local_dp.words import NOTES
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 
 st.title(_("Ask without learning anybody's answer"))
 st.caption(NOTES["page"])
@@ -51,7 +51,7 @@ def read_answers() -> None:
 
 parts = {
     _("Design a survey"): design_survey,
-    _("Answer"): see_answer,
+    capital("answer"): see_answer,
     _("Read the answers"): read_answers,
 }
 titles = dict(zip(parts, parts, strict=True))

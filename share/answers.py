@@ -21,8 +21,9 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
+from workbench.locale.languages import chosen
 from workbench.store.surveys import Surveys, links_work
-from workbench.ui.language import Words
+from workbench.ui.language import Words, speaking
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import answer_words
 
@@ -67,7 +68,9 @@ class Limiter:
 def limited(
     endpoint: Endpoint, limiter: Limiter, headers: Mapping[str, str], busy: Callable[[], str]
 ) -> Endpoint:
-    """Return an endpoint that refuses a flood of one address, and what the database cannot answer.
+    """Return an endpoint that speaks the visitor's language, and refuses a flood of one address.
+
+    What the database cannot answer is refused too.
 
     Args:
         endpoint: answers a request; may raise LedgerError.
@@ -77,11 +80,12 @@ def limited(
     """
 
     async def answer(request: Request) -> Response:
-        try:
-            allowed = limiter.allows(request.client.host if request.client else "")
-            response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
-        except LedgerError:
-            response = HTMLResponse(busy(), 503)
+        with speaking(chosen(request.query_params.get("lang"), request.headers.get("Accept-Language"))):
+            try:
+                allowed = limiter.allows(request.client.host if request.client else "")
+                response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
+            except LedgerError:
+                response = HTMLResponse(busy(), 503)
         for name, value in headers.items():
             response.headers.setdefault(name, value)
         return response

@@ -7,6 +7,7 @@ database. Nothing here sees a row or a line of the ledger: what it reads was rel
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from workbench.server.web import who
 from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
-from workbench.ui.language import Words
+from workbench.ui.language import Words, code
 from workbench.ui.report import asking, downloads, of_release, of_table
 from workbench.ui.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
 from workbench.ui.report.explore import PAGE
@@ -32,7 +33,7 @@ from workbench.ui.report.explore import PAGE
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
 CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
-_FILE = "file="
+_FILE, _LANGUAGE = "file=", re.compile("(^|&)lang=[^&]*")
 NOTICES, REASONS = Words("share.notices"), Words("share.reasons")
 Value = TypeVar("Value")
 POLICY = "Content-Security-Policy"
@@ -87,7 +88,7 @@ class Links:
         share = self._shares.open(token, address)
         if share is None:
             return HTMLResponse(notice("gone"), 404)
-        ready = self._pages.get((share,), lambda: self._ready(share), lambda ready: ready.size)
+        ready = self._pages.get((share, code()), lambda: self._ready(share), lambda ready: ready.size)
         if query.startswith(_FILE):
             return self._file(share, ready, query.removeprefix(_FILE))
         self._shares.count(share)
@@ -105,7 +106,7 @@ class Links:
             with self._makers:
                 return ready.content(name)
 
-        data = self._files.get((share, name), make, len)
+        data = self._files.get((share, name, code()), make, len)
         if len(data) > MAX_ANSWER:
             return HTMLResponse(notice("large"), 413)
         if name == PAGE:
@@ -169,7 +170,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
     links, limiter = Links(shares), Limiter(per_minute)
 
     async def show(request: Request) -> Response:
-        token, query = request.path_params["token"], request.url.query
+        token, query = request.path_params["token"], _LANGUAGE.sub("", request.url.query)
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
@@ -177,7 +178,6 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 
-@functools.cache
 def notice(name: str) -> str:
     """Return the page of a link that does not work, cannot be looked up just now, or has too large a file.
 

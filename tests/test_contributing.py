@@ -101,10 +101,10 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
         for command in commands(section):
             if command[0] == "make":  # what is installed here is not installed anew
                 command += ["-o", ".venv/dev"]
-            if "compile" in command:
-                translate(copy)
             run = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
             assert run.returncode == 0, f"{' '.join(command)}: {run.stderr}"
+            if "init" in command:
+                translate(copy)
     files = sorted({file for file, _ in SUITES.values()})
     chosen = " or ".join(["walk_of_toys", *(f"({name})" for _, name in SUITES.values())])
     report = copy / "report.xml"
@@ -137,11 +137,11 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
 
 def translate(copy: Path) -> None:
     """Translate one message of the new catalogue."""
-    catalogue = copy / "workbench/locale/de/LC_MESSAGES/workbench.po"
+    catalogue = copy / "workbench/locale/fr/LC_MESSAGES/workbench.po"
     text = catalogue.read_text(encoding="utf-8")
     message = 'msgid "What is publicly known"\nmsgstr "'
     assert message in text
-    catalogue.write_text(text.replace(message, f"{message}Was bekannt ist"), encoding="utf-8")
+    catalogue.write_text(text.replace(message, f"{message}Ce qui est connu"), encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", KINDS)

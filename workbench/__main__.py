@@ -56,7 +56,9 @@ from workbench.store.shares import LinkDraft, in_days
 from workbench.store.sources import sources_in, sources_of
 from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
+from workbench.ui.language import _, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
+from workbench.ui.wording import error_words
 
 
 def person_as(address: str | None) -> Person:
@@ -76,8 +78,8 @@ def person_as(address: str | None) -> Person:
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} is no steward of this server",
-            remedy="ask whoever runs it to add the address to its settings",
+            "{address} has no such role on this server",
+            remedy="ask whoever runs this server",
             address=address[:200],
         )
     return Person(address=address, role="steward")
@@ -102,7 +104,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is no connected source or file of this name", remedy="check the name")
+        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
     return read_table(file.read_bytes(), file.name).frame
 
 
@@ -138,7 +140,7 @@ def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
-        raise ParameterError("the file is no recipe", remedy="take one from a release")
+        raise ParameterError("the file is no recipe", remedy="take the file as it was saved")
     schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,
@@ -279,6 +281,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m workbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    languages = [os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    parser.add_argument("--language", default=next(filter(None, languages), "en"))
     commands = parser.add_subparsers(required=True, metavar="command")
     options = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))["option"]
     for command in (job, release, sample, audit, anonymize, ledger, link):
@@ -298,16 +302,21 @@ def main(words: Sequence[str] | None = None) -> int:
         asked = _parser().parse_args(words)
     except SystemExit as end:
         return 3 if end.code else 0
+    with speaking(asked.language):
+        return _run(asked)
+
+
+def _run(asked: argparse.Namespace) -> int:
     has_rule = getattr(asked, "rule", None) is not None
     try:
         print(asked.command(asked))
     except (DpcoreError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(" ".join(error_words(error)) if isinstance(error, DpcoreError) else error, file=sys.stderr)
         return 3 if has_rule else 1
     except Exception:  # which would end with 1, as a violation does
         if not has_rule:
             raise
-        print("the table could not be measured; try it on the page Audit", file=sys.stderr)
+        print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
         return 3
     return getattr(asked, "code", 0)
 

@@ -79,7 +79,9 @@ def check_sealed(key: bytes, line: Line) -> Line:
     Raises: LedgerCorrupt.
     """
     if line.digest != line.seal(key):
-        raise corrupt("line {number} of the ledger was altered", number=line.number)
+        raise corrupt(
+            "line {number} of the ledger was altered, or lines are missing before it", number=line.number
+        )
     return line
 
 
@@ -92,7 +94,9 @@ def check_tail(key: bytes, lines: Sequence[Line]) -> None:
         check_sealed(key, line)
     for before, line in itertools.pairwise(lines):
         if (line.previous, line.number) != (before.digest, before.number + 1):
-            raise corrupt("lines are missing before line {number} of the ledger", number=line.number)
+            raise corrupt(
+                "line {number} of the ledger was altered, or lines are missing before it", number=line.number
+            )
 
 
 def check_chain(
@@ -127,12 +131,14 @@ def walk(
         elif line.state in ("committed", "failed"):  # a charge ends once
             now = now.after(line.state, charges.pop(line.request_id, NOTHING))
         if line.standing and line.standing != now.digest:
-            raise corrupt("line {number} of the ledger does not add up", number=number)
+            raise corrupt(
+                "line {number} of the ledger was altered, or lines are missing before it", number=number
+            )
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
         raise corrupt("the last line of the ledger is missing or was altered")
     if lines[0].content.get("account") != account.to_dict():
-        raise corrupt("the account was altered after it was opened")
+        raise corrupt("the account or its totals were altered")
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
         raise corrupt("a stored release was altered, dropped or added")

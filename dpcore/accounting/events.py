@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dpcore.accounting.loss import rho_of_pure
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 Mechanism = Literal[
     "discrete laplace", "discrete gaussian", "permute and flip", "exponential", "threshold", "max norm"
@@ -37,10 +37,8 @@ class Event:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.noise_scale) and self.noise_scale > 0):
-            raise ParameterError(
-                "noise_scale ({noise_scale}) must be above 0",
-                remedy="use a positive number of rows",
-                noise_scale=self.noise_scale,
+            raise UsageError(
+                f"noise_scale ({self.noise_scale}) must be above 0", remedy="use a positive number of rows"
             )
 
     @property

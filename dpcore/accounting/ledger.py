@@ -28,6 +28,7 @@ from dpcore.errors import (
     LedgerError,
     ParameterError,
     RequestConflict,
+    UsageError,
 )
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
@@ -107,7 +108,7 @@ class Charge:
 
     def __post_init__(self) -> None:
         if self.units < 0 or self.threshold_units < 0:
-            raise ParameterError("a charge must not be below 0", remedy="there are no refunds")
+            raise UsageError("a charge must not be below 0", remedy="there are no refunds")
         if any(len(name) > 100 for name in self.part or ()):
             raise ParameterError(
                 "the column and the category of a part must have at most 100 characters",
@@ -237,7 +238,7 @@ class Standing:
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise corrupt("the totals of the account were altered") from error
+            raise corrupt("the account or its totals were altered") from error
 
     @property
     def digest(self) -> str:
@@ -346,7 +347,7 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
     if standing.extra(charge) > left:
         raise BudgetExceeded(
             "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
-            remedy="ask for less",
+            remedy="choose less",
             unit=account.rule.unit,
             charge=charge.units / 1e12,
             left=left / 1e12,

@@ -244,7 +244,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     if fitting == 0:
         raise ParameterError(
             "epsilon ({epsilon:g}) with delta ({delta:g}) leaves no rho of 1e-12 or more",
-            remedy="raise epsilon or delta",
+            remedy="raise epsilon",
             epsilon=float(epsilon),
             delta=float(delta),
         )

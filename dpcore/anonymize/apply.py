@@ -78,7 +78,7 @@ def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
         if (broken & ~suppressed_classes(result)).any():
             raise InfeasibleError(
                 "groups that look alike do not meet the models together, since people have rows in several",
-                remedy="take the full-domain method, or ask for less",
+                remedy="take the full-domain method, or choose less",
             )
     return Anonymization(inputs=inputs, plan=plan.at(result.node), recoded=result)
 

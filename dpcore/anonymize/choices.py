@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.role import ROLES, Role
 
@@ -42,27 +42,26 @@ class Choices:
     subset: str | None = None
     """A column of true and false: the rows to be published out of a population table; it is dropped."""
     node: Mapping[str, int] | None = None
-    """The level of every quasi-identifier in full-domain generalization; None for the optimal ones."""
+    """The level of every quasi-identifier in full-domain generalization, None for the optimal ones, or before
+    cells are suppressed, None for the values as they are."""
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
             known("role", dict.fromkeys(ROLES), role)
         known("way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed)
         if not 0 <= self.limit <= 1:
-            raise ParameterError(
-                "limit ({limit:g}) must be between 0 and 1",
-                remedy="give a share of people",
-                limit=self.limit,
+            raise UsageError(
+                f"limit ({self.limit:g}) must be between 0 and 1", remedy="give a share of people"
             )
         if not self.models:
-            raise ParameterError("a plan needs a privacy model", remedy="add k-anonymity")
+            raise UsageError("a plan needs a privacy model", remedy="add k-anonymity")
         quasi = self.quasi_identifiers
         if not quasi:
-            raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
+            raise SchemaError("there is no quasi-identifier", remedy="give a column this role")
         if self.household in quasi:
             raise SchemaError(
-                "{column} says who lives together, and is a quasi-identifier at once",
-                remedy="give the column another role, or count people",
+                "{column} has two roles at once",
+                remedy="leave it out of one of the two",
                 column=self.household,
             )
         for model in self.models:
@@ -70,14 +69,14 @@ class Choices:
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
                 raise SchemaError(
-                    "{column} is sensitive and a quasi-identifier at once",
-                    remedy="give the column one of the two roles",
+                    "{column} has two roles at once",
+                    remedy="leave it out of one of the two",
                     column=column,
                 )
             if column is not None and self.roles.get(column) != "sensitive":
                 raise SchemaError(
                     "{model} needs {column} to be sensitive",
-                    remedy="give the column this role",
+                    remedy="give a column this role",
                     column=column,
                     model=model,
                 )
@@ -138,11 +137,9 @@ def check_registered(family: type[Registered], member: Registered) -> None:
     Raises: ParameterError.
     """
     if family.kinds().get(getattr(member, "kind", "")) is not type(member):
-        raise ParameterError(
-            "{member} is no registered {family}",
-            remedy="derive its class from {family}, and give the class a `kind` of its own",
-            member=type(member).__name__,
-            family=family.__name__,
+        raise UsageError(
+            f"{type(member).__name__} is no registered {family.__name__}",
+            remedy=f"derive its class from {family.__name__}, and give the class a `kind` of its own",
         )
 
 
@@ -152,11 +149,5 @@ def known(what: str, names: Mapping[str, Any], name: str) -> Any:
     Raises: ParameterError for an unknown one.
     """
     if name not in names:
-        raise ParameterError(
-            "there is no {what} {name}",
-            remedy="take one of {known}",
-            what=what,
-            name=name,
-            known=", ".join(names),
-        )
+        raise UsageError(f"there is no {what} {name}", remedy=f"take one of {', '.join(names)}")
     return names[name]

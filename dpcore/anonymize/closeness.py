@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymize.models import SensitiveModel
 from dpcore.anonymize.thresholds import compared
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.value_counts import ValueCounts
 
@@ -42,7 +42,7 @@ class TCloseness(SensitiveModel):
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise ParameterError("t ({t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t)
+            raise UsageError(f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1")
 
     def __str__(self) -> str:
         return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"

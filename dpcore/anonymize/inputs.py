@@ -118,11 +118,11 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
     named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
         if name not in columns:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+            raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
     for name in columns:
         if name not in plan.roles and name not in named:
             raise SchemaError(
-                "the plan gives no role to {column}", remedy="give the column a role", column=name
+                "the plan gives no role to {column}", remedy="give a column this role", column=name
             )
 
 
@@ -137,14 +137,14 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
         return
     if household == person:
         raise SchemaError(
-            "{column} says whose a row is, and cannot be the household too",
+            "{column} has two roles at once",
             remedy="choose another column",
             column=household,
         )
     if most(household, person) > 1:
         raise SchemaError(
             "somebody has rows in two households of {column}",
-            remedy="choose a column that puts every person in one household",
+            remedy="choose another column",
             column=household,
         )
 

@@ -94,30 +94,37 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
         the models; as `search`.
     """
+    check_node(plan)
     gap = 0.0
     if plan.node is None:
         best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
         node, gap = best.node, best.gap
-    elif set(plan.node) != set(plan.quasi_identifiers):
-        raise ParameterError(
-            "the node must name every quasi-identifier", remedy="let the plan choose its node"
-        )
     else:
         node = tuple(plan.node[name] for name in table.names)
-    if any(not 0 <= level <= top for level, top in zip(node, table.lattice.top, strict=True)):
-        raise ParameterError(
-            "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
-        )
     classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
     allowed = most_within(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             "the node does not meet the models while suppressing at most {limit:.1%} of the people",
-            remedy="let the plan choose its node, or raise the limit",
+            remedy="let the plan choose its node",
             limit=plan.limit,
         )
     return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap)
+
+
+def check_node(plan: Choices) -> None:
+    """Refuse levels that do not fit the hierarchies of a plan.
+
+    Raises: ParameterError.
+    """
+    names = set(plan.quasi_identifiers)
+    if plan.node is not None and (
+        set(plan.node) != names or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
+    ):
+        raise ParameterError(
+            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
+        )
 
 
 def suppressed_rows(leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses) -> BoolArray:

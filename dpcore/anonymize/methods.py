@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dpcore.anonymize.fulldomain.metrics import Separable
 from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.levels import recoded_by_levels
+from dpcore.anonymize.levels import check_node, recoded_by_levels
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.anonymize.partition.admission import Gate
+from dpcore.anonymize.partition.cells import suppress_cells
 from dpcore.anonymize.partition.microaggregation import microaggregate, published
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
@@ -84,6 +86,29 @@ class LocalRecoding(Method):
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
         plan, gate = inputs.plan, self.gate(inputs)
         return local_recoding(inputs.published, plan.trees, gate=gate, limit=plan.limit)
+
+
+class CellSuppression(Method):
+    """The levels of a plan, the values as they are without any, and few cells suppressed.
+
+    The weights of the metric, where it has any, are the importance of the columns.
+    """
+
+    kind = "cell suppression"
+    needs_hierarchies = True
+    cuts_freely = True
+
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+        plan, metric = inputs.plan, inputs.plan.metric
+        check_node(plan)
+        return suppress_cells(
+            inputs.published,
+            plan.trees,
+            plan.node or dict.fromkeys(plan.trees, 0),
+            importance=metric.weights if isinstance(metric, Separable) else {},
+            gate=self.gate(inputs),
+            limit=plan.limit,
+        )
 
 
 class Mondrian(Method):

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymize.thresholds import compared
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray
 
@@ -108,11 +108,9 @@ class DeltaPresence(PrivacyModel):
 
     def __post_init__(self) -> None:
         if not 0 <= self.lowest <= self.highest <= 1:
-            raise ParameterError(
-                "the bounds ({lowest:g}, {highest:g}) must be ascending and between 0 and 1",
+            raise UsageError(
+                f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending and between 0 and 1",
                 remedy="lower the first or raise the second",
-                lowest=self.lowest,
-                highest=self.highest,
             )
 
     def __str__(self) -> str:
@@ -195,7 +193,7 @@ class RecursiveCL(SensitiveModel):
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
         if not self.c > 0:
-            raise ParameterError("c ({c:g}) must be above 0", remedy="raise c", c=self.c)
+            raise UsageError(f"c ({self.c:g}) must be above 0", remedy="raise c")
 
     def __str__(self) -> str:
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
@@ -225,7 +223,7 @@ def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> Bool
 
 def _at_least(name: str, value: float, lowest: int) -> None:
     if not value >= lowest:
-        raise ParameterError(
+        raise UsageError(
             "{name} ({value:g}) must be at least {lowest}",
             remedy="raise {name}",
             **{name: value},

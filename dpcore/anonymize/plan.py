@@ -15,7 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import FullDomain, Method
 from dpcore.anonymize.models import PrivacyModel
-from dpcore.errors import HierarchyError, ParameterError
+from dpcore.errors import HierarchyError, ParameterError, UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Plan(Choices):
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
-                    remedy="take the suggested one",
+                    remedy="take the suggested one, or give every value of the column a line",
                     column=name,
                 )
 
@@ -94,10 +94,8 @@ class Plan(Choices):
             models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
             metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
-        except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ParameterError(
-                "the file is not a plan", remedy="take a plan that this program saved"
-            ) from error
+        except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
+            raise ParameterError("the file is not a plan", remedy="take the file as it was saved") from error
 
 
 def _fields(thing: Any) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Quality:
         loss: geometric mean over the columns of the share of the declared domain a label stands for, scaled
             to [0, 1]. Source: ARX's loss metric with equal weights.
         column_ncp: ncp by column.
+        column_suppressed: by column, share of cells that print `*`.
         column_change: by column, total variation between the original distribution and the one that a
             reader gets who takes every value of a label for equally likely; in [0, 1].
         gap: as in `Recoded`.
@@ -44,6 +45,7 @@ class Quality:
     ncp: float
     loss: float
     column_ncp: Mapping[str, float]
+    column_suppressed: Mapping[str, float]
     column_change: Mapping[str, float]
     gap: float
 
@@ -75,6 +77,9 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
         ncp=recoded.ncp,
         loss=float(np.exp(np.log1p(losses).mean()) - 1),
         column_ncp={column.name: recoded.mean(column.ncp[column.label]) for column in recoded.columns},
+        column_suppressed={
+            column.name: recoded.mean((column.text == SUPPRESSED)[column.label]) for column in recoded.columns
+        },
         column_change={
             column.name: float(np.abs(column.before - column.after).sum() / 2 / rows)
             for column in recoded.columns

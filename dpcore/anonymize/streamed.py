@@ -16,7 +16,7 @@ from dpcore.anonymize.inputs import Inputs, check_roles, subset_of
 from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
-from dpcore.errors import ParameterError, RowsError, source_changed
+from dpcore.errors import RowsError, UsageError, source_changed
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
@@ -58,11 +58,9 @@ class Recoding:
         """
         check_streamed(plan)
         if plan.counted is not None and distinct.held is None:
-            raise ParameterError(
-                "the plan counts {whom}, and it is not known who holds which tuples",
-                remedy="ask for the tuples by the column {column}",
-                whom=plan.counts,
-                column=plan.counted,
+            raise UsageError(
+                f"the plan counts {plan.counts}, and it is not known who holds which tuples",
+                remedy=f"ask for the tuples by the column {plan.counted}",
             )
         inputs = Inputs.of(distinct, plan)
         table = tuples(inputs)

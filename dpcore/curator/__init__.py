@@ -1,5 +1,3 @@
 """The curator, which is the one door to private rows."""
 
-from dpcore.curator.curator import Curator
-
-__all__ = ["Curator"]
+from dpcore.curator.curator import Curator as Curator

@@ -23,7 +23,7 @@ from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.work import Part
-from dpcore.errors import DisclosureError, ParameterError, SchemaError
+from dpcore.errors import DisclosureError, SchemaError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
@@ -188,7 +188,7 @@ class Curator(OnFile):
         Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):
-            raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
+            raise UsageError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
         cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
         delta = recipe.threshold_delta

@@ -56,5 +56,5 @@ class OnFile:
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)
         if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+            raise ParameterError("there is no release of this request", remedy="choose one from the list")
         return text

@@ -31,7 +31,7 @@ from dpcore.engines.work import (
     Texts,
     Work,
 )
-from dpcore.errors import DisclosureError, ParameterError, SchemaError, source_changed
+from dpcore.errors import DisclosureError, SchemaError, UsageError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
@@ -205,10 +205,10 @@ class Engine(ABC):
         """
         named = [*columns, *([] if by is None else [by])]
         if not columns:
-            raise ParameterError("tuples need at least one column", remedy="name the columns")
+            raise UsageError("tuples need at least one column", remedy="name the columns")
         for name in named:
             if name not in self._columns:
-                raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+                raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
         distinct = self._tuples(columns)
         if by is None:
             return distinct

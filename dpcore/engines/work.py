@@ -20,7 +20,7 @@ import pandas as pd
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
 from dpcore.engines.streaming.coded import Coded
-from dpcore.errors import ParameterError, source_changed
+from dpcore.errors import UsageError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum
@@ -178,10 +178,8 @@ class Assigning(Added[Integers]):
         if places.shape != (len(batch),) or (
             len(places) and not 0 <= places.min() <= places.max() < self.number
         ):
-            raise ParameterError(
-                "a rule must put every row into one of {cells} cells",
-                remedy="mend the rule",
-                cells=self.number,
+            raise UsageError(
+                f"a rule must put every row into one of {self.number} cells", remedy="mend the rule"
             )
         return np.bincount(places, minlength=self.number)
 

@@ -82,7 +82,7 @@ def records(
             "the tables have no column of the schema in common", remedy="compare tables with the same headers"
         )
     if any(not len(frame) for frame in frames):
-        raise ParameterError("one of the tables has no rows", remedy="compare tables with rows")
+        raise ParameterError("one of the tables has no rows", remedy="choose a table with at least one row")
     declared = [schema.column(name) for name in names]
     by_column = [_values(column, [frame[column.name] for frame in frames]) for column in declared]
     return [

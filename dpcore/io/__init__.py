@@ -1,17 +1,10 @@
 """Files in, and public tables out, as bytes on both sides, without paths."""
 
-from dpcore.io.checks import Limits, check_size
-from dpcore.io.export import to_csv, to_parquet
-from dpcore.io.options import ReadOptions, Understood
-from dpcore.io.read import ReadResult, read_table
-
-__all__ = [
-    "Limits",
-    "ReadOptions",
-    "ReadResult",
-    "Understood",
-    "check_size",
-    "read_table",
-    "to_csv",
-    "to_parquet",
-]
+from dpcore.io.checks import Limits as Limits
+from dpcore.io.checks import check_size as check_size
+from dpcore.io.export import to_csv as to_csv
+from dpcore.io.export import to_parquet as to_parquet
+from dpcore.io.options import ReadOptions as ReadOptions
+from dpcore.io.options import Understood as Understood
+from dpcore.io.read import ReadResult as ReadResult
+from dpcore.io.read import read_table as read_table

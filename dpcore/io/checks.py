@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from dpcore.errors import LimitError, ParameterError, ReadError
+from dpcore.errors import LimitError, ReadError, UsageError
+from dpcore.text import Text
 
 _MEGABYTE = 2**20
 _UNSEEN = {"Cc", "Zl", "Zp"}
@@ -33,9 +34,7 @@ class Limits:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if value < 1:
-                raise ParameterError(
-                    "the limit of {name} ({value}) must be at least 1", name=limit.name, value=value
-                )
+                raise UsageError(f"the limit of {limit.name} ({value}) must be at least 1")
 
 
 DEFAULT_LIMITS = Limits()
@@ -50,7 +49,6 @@ def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
         raise LimitError(
             "the table takes more than {bytes:,.10g} MB",
             remedy="keep only the columns or rows that you need",
-            limit=limits.bytes,
             bytes=limits.bytes / _MEGABYTE,
         )
 
@@ -59,7 +57,7 @@ def check_rows(rows: int, *, limits: Limits) -> None:
     if rows > limits.rows:
         raise LimitError(
             "the table has more than {limit:,} rows",
-            remedy="read a part of it, or a random sample",
+            remedy="keep only the columns or rows that you need",
             limit=limits.rows,
         )
 
@@ -67,11 +65,10 @@ def check_rows(rows: int, *, limits: Limits) -> None:
 def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
     if length > limits.cell_length:
         raise LimitError(
-            "column {shown} has a cell of more than {limit:,} characters",
+            "column {column!r} has a cell of more than {limit:,} characters",
             remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
-            column=column,
+            column=shown(column),
             limit=limits.cell_length,
-            shown=shown(column),
         )
 
 
@@ -87,7 +84,7 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
     if len(header) > limits.columns:
         raise LimitError(
             "the table has more than {limit:,} columns",
-            remedy="keep only the columns that you need",
+            remedy="keep only the columns or rows that you need",
             limit=limits.columns,
         )
     names = [name.strip(" ") or f"column_{position}" for position, name in enumerate(header, start=1)]
@@ -109,19 +106,22 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
             )
         if name in seen:
             raise ReadError(
-                "two columns are named {shown}",
-                remedy="rename one of them in the file",
-                column=name,
-                shown=shown(name),
+                "the table has more than one column {column!r}",
+                remedy="rename one of them",
+                column=shown(name),
             )
         seen.add(name)
     if not invented:
         return names, []
-    cells = "1 header cell was" if len(invented) == 1 else f"{len(invented):,} header cells were"
-    more = ", ..." if len(invented) > 5 else ""
-    return names, [f"{cells} empty and named {', '.join(invented[:5])}{more}"]
+    note = Text(
+        "{cells:,} header cell was empty and named {names}",
+        many="{cells:,} header cells were empty and named {names}",
+        cells=len(invented),
+        names=", ".join(invented[:5]) + (", ..." if len(invented) > 5 else ""),
+    )
+    return names, [note]
 
 
 def shown(name: str) -> str:
-    """Quote a column's name for messages, on one line, with at most 60 characters of it."""
-    return repr(name if len(name) <= 60 else name[:59] + "…")
+    """Shorten a column's name for messages to at most 60 characters."""
+    return name if len(name) <= 60 else name[:59] + "…"

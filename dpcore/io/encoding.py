@@ -64,13 +64,13 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     if text is None and encoding:
         raise ReadError(
             "the file is not valid {encoding} text",
-            remedy="choose another encoding, or leave it to be detected",
+            remedy="choose another encoding, or export the table again as CSV in UTF-8",
             encoding=encoding,
         )
     if text is None or detected is None:
         raise ReadError(
             "the encoding of the text could not be recognized",
-            remedy="name the encoding, or save the file as UTF-8",
+            remedy="choose another encoding, or export the table again as CSV in UTF-8",
         )
     if "\0" in text:
         raise ReadError(

@@ -273,6 +273,6 @@ def _writable() -> Iterator[None]:
     except pa.ArrowException as error:
         raise ParameterError(
             "the rows could not be written as Parquet ({kind})",
-            remedy="see that each column holds numbers, dates or texts alone",
+            remedy="leave it out, or write it as text",
             kind=type(error).__name__,
         ) from None

@@ -103,7 +103,7 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
     except pa.ArrowInvalid:
         if not wrong:
             raise ReadError(
-                "the file is no table of cells and lines", remedy="export it again as CSV in UTF-8"
+                "the file is no table of cells and lines", remedy="export the table again as CSV in UTF-8"
             ) from None
         raise ReadError(
             "some rows have more fields than the {expected:,} expected from the header"
@@ -122,7 +122,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
     if len(text) > longest and any(match.end() - match.start() > longest for match in _LINE.finditer(text)):
         raise LimitError(
             "a line is longer than all its columns together may be",
-            remedy="see whether the lines of the file end in line breaks",
+            remedy="export the table again as CSV in UTF-8",
         )
 
 
@@ -151,7 +151,7 @@ def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
     if too_long:
         return LimitError(
             "a cell has more than {limit:,} characters",
-            remedy="see whether a quotation mark is not closed, or leave out columns of long free text",
+            remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
             limit=limits.cell_length,
         )
     return ReadError(

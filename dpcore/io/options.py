@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 SEPARATORS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
@@ -40,15 +40,12 @@ class ReadOptions:
             ("decimal", self.decimal, DECIMALS),
         ):
             if value is not None and value not in allowed:
-                raise ParameterError(
-                    "{name} ({value!r}) must be one of {allowed}",
-                    remedy="choose one of them",
-                    name=name,
-                    value=value,
-                    allowed=" ".join(map(repr, allowed)),
+                raise UsageError(
+                    f"{name} ({value!r}) must be one of {' '.join(map(repr, allowed))}",
+                    remedy="choose one from the list",
                 )
         if self.skip is not None and self.skip < 0:
-            raise ParameterError("skip ({skip}) must be at least 0", remedy="use 0 or more", skip=self.skip)
+            raise UsageError(f"skip ({self.skip}) must be at least 0", remedy="use 0 or more")
 
 
 @dataclass(frozen=True, kw_only=True)

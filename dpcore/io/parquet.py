@@ -34,7 +34,7 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
             raise
         raise ReadError(
             "the file is marked as Parquet, but is damaged or uses a feature that is not read here",
-            remedy="write it again, or export the table as CSV",
+            remedy="export the table again as CSV in UTF-8",
         ) from None
 
 
@@ -51,11 +51,9 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     for name, field in zip(names, schema, strict=True):
         if not is_taken(field.type):
             raise ReadError(
-                "column {shown} holds values that are no numbers, dates or texts ({type})",
+                "column {column!r} holds values that are no numbers, dates or texts",
                 remedy="leave it out, or write it as text",
-                column=name,
-                shown=shown(name),
-                type=field.type,
+                column=shown(name),
             )
     # As text, every cell would take a byte at least; so many cells do not fit into a file of the limit.
     check_size(rows * len(names), limits=limits)
@@ -76,7 +74,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         batches.append([plain(column) for column in batch.columns])
     if not count:
-        raise ReadError("the table has columns but no rows", remedy="choose a file with data in it")
+        raise ReadError("the table has no rows", remedy="choose a file with a header and at least one row")
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)

@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import ReadError
+from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size
 from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.kinds import NUMBER, type_columns
@@ -42,6 +44,7 @@ class ReadResult:
         understood: columns whose numbers or dates were written as in some country.
         undecided: columns of dates that fit both orders of day and month; left as texts until `day_first`
             is said.
+        plan: of a project of ARX.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -52,6 +55,7 @@ class ReadResult:
     options: ReadOptions = AS_FOUND
     understood: tuple[Understood, ...] = ()
     undecided: tuple[str, ...] = ()
+    plan: Plan | None = None
 
 
 def read_table(
@@ -80,21 +84,23 @@ def read_table(
         if not is_parquet(data):
             raise ReadError(
                 "the file is named as Parquet, but is not Parquet, or only a part of it",
-                remedy="write it again, or name a text file .csv",
+                remedy="export the table again as CSV in UTF-8",
             )
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
     if is_workbook(name):
         return _read_workbook(data, name, options, limits)
+    if name.lower().endswith(ENDING):
+        return _read_project(data, options, limits, on_share)
     if (other := recognize(data)) is not None:
         raise ReadError(
             "the file looks like {other}",
-            remedy="give it the ending of its format, or export the table as CSV text",
+            remedy="give it the ending of its format, or export the table again as CSV in UTF-8",
             other=other,
         )
     text, encoding = decode(data, options.encoding)
     if not text or text.isspace():
-        raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
+        raise ReadError("the file is empty", remedy="choose a file with a header and at least one row")
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
     if options.encoding is None and not encoding.startswith("utf"):
@@ -119,6 +125,19 @@ def read_table(
         understood=typed.understood,
         undecided=typed.undecided,
     )  # fmt: skip
+
+
+def _read_project(
+    data: bytes, options: ReadOptions, limits: Limits, on_share: Callable[[float], None]
+) -> ReadResult:
+    table, separator, subset, plan, notes = read_project(data, limits=limits)
+    options = replace(options, separator=options.separator or separator)
+    result = read_table(table, "input.csv", options=options, limits=limits, on_share=on_share)
+    if subset is not None:
+        if len(subset) != len(result.frame):
+            raise ReadError("the research subset is of another table", remedy="save it again with ARX 3.9")
+        result.frame[SUBSET] = subset
+    return replace(result, plan=plan, notes=(*notes, *result.notes))
 
 
 def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits) -> ReadResult:
@@ -168,7 +187,7 @@ def _columns(
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
         raise ReadError(
-            "the file has a header but no rows",
-            remedy="choose a file with data in it; if the header looks wrong, name the encoding",
+            "the table has no rows",
+            remedy="choose a file with a header and at least one row",
         )
     return names, columns, notes, merged

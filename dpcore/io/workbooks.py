@@ -48,7 +48,7 @@ def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[
     except Exception as error:  # the libraries have no common error; their words may hold cells
         raise ReadError(
             "the file is named {ending}, but is damaged, encrypted or of another kind",
-            remedy="open it in its program and save it again, or export the table as CSV",
+            remedy="export the table again as CSV in UTF-8",
             ending=name.lower().rpartition(".")[2],
         ) from error
     check_rows(len(rows), limits=limits)
@@ -78,7 +78,9 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]
                     )
                 )
             return rows, notes, merged
-    raise ReadError("the workbook has no sheet with cells", remedy="choose a file with data in it")
+    raise ReadError(
+        "the workbook has no sheet with cells", remedy="choose a file with a header and at least one row"
+    )
 
 
 def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:

@@ -4,39 +4,24 @@ The loss is per person and question: answers of one person to several questions,
 add their epsilons up. No ledger of a table covers them.
 """
 
-from dpcore.local.base import Protocol
-from dpcore.local.estimate import Estimate
-from dpcore.local.hadamard import HadamardResponse
-from dpcore.local.hashing import LocalHashing
-from dpcore.local.numeric import Duchi, MeanEstimate, Piecewise, RoundedResponse, discretize
-from dpcore.local.question import Question
-from dpcore.local.recommend import Option, recommend
-from dpcore.local.reports import from_lines, to_lines
-from dpcore.local.response import RandomizedResponse
-from dpcore.local.several import Several, sample, split
-from dpcore.local.subset import SubsetSelection
-from dpcore.local.unary import OptimizedUnary, SymmetricUnary
-
-__all__ = [
-    "Duchi",
-    "Estimate",
-    "HadamardResponse",
-    "LocalHashing",
-    "MeanEstimate",
-    "OptimizedUnary",
-    "Option",
-    "Piecewise",
-    "Protocol",
-    "Question",
-    "RandomizedResponse",
-    "RoundedResponse",
-    "Several",
-    "SubsetSelection",
-    "SymmetricUnary",
-    "discretize",
-    "from_lines",
-    "recommend",
-    "sample",
-    "split",
-    "to_lines",
-]
+from dpcore.local.base import Protocol as Protocol
+from dpcore.local.estimate import Estimate as Estimate
+from dpcore.local.hadamard import HadamardResponse as HadamardResponse
+from dpcore.local.hashing import LocalHashing as LocalHashing
+from dpcore.local.numeric import Duchi as Duchi
+from dpcore.local.numeric import MeanEstimate as MeanEstimate
+from dpcore.local.numeric import Piecewise as Piecewise
+from dpcore.local.numeric import RoundedResponse as RoundedResponse
+from dpcore.local.numeric import discretize as discretize
+from dpcore.local.question import Question as Question
+from dpcore.local.recommend import Option as Option
+from dpcore.local.recommend import recommend as recommend
+from dpcore.local.reports import from_lines as from_lines
+from dpcore.local.reports import to_lines as to_lines
+from dpcore.local.response import RandomizedResponse as RandomizedResponse
+from dpcore.local.several import Several as Several
+from dpcore.local.several import sample as sample
+from dpcore.local.several import split as split
+from dpcore.local.subset import SubsetSelection as SubsetSelection
+from dpcore.local.unary import OptimizedUnary as OptimizedUnary
+from dpcore.local.unary import SymmetricUnary as SymmetricUnary

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import LimitError, ParameterError
+from dpcore.errors import LimitError, ParameterError, UsageError
 from dpcore.local.bits import Integers, checked_epsilon, loss_of
 from dpcore.local.estimate import Estimate, spread
 from dpcore.registry import Registered
@@ -186,7 +186,7 @@ def checked_categories(categories: Any) -> int:
     Raises: ParameterError for fewer, LimitError for more.
     """
     if isinstance(categories, (bool, np.bool_)) or not isinstance(categories, (int, np.integer)):
-        raise ParameterError("categories must be a whole number", remedy="count the possible answers")
+        raise UsageError("categories must be a whole number", remedy="count the possible answers")
     if categories < 2:
         raise ParameterError(
             "categories ({categories}) must be at least 2: one possible answer tells nothing",
@@ -212,16 +212,14 @@ def checked_codes(codes: Any, categories: int) -> Integers:
     """
     values = np.atleast_1d(np.asarray(codes))
     if values.ndim != 1 or (values.size and values.dtype.kind not in "biu"):
-        raise ParameterError(
+        raise UsageError(
             "answers must be a list of whole numbers, one per person",
             remedy="give the number of each category, from 0",
         )
     if values.size and (values.min() < 0 or values.max() >= categories):
-        raise ParameterError(
-            "an answer is outside the {categories} categories",
-            remedy="give numbers from 0 to {last}",
-            categories=categories,
-            last=categories - 1,
+        raise UsageError(
+            f"an answer is outside the {categories} categories",
+            remedy=f"give numbers from 0 to {categories - 1}",
         )
     return values.astype(np.int64)
 
@@ -245,7 +243,7 @@ def refuse(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
     return ParameterError(
         "these are no reports of the protocol {name}",
-        remedy="decode them with the protocol and the categories that they were made with",
+        remedy="take the file as it was saved",
         name=name,
     )
 

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.local.bits import Integers
 from dpcore.tables.nearest import nearest_distribution
 
@@ -38,10 +38,9 @@ class Estimate:
         if self.people < 1:
             raise ParameterError("there are no reports", remedy="collect at least one answer")
         if self.p == self.q:
-            raise ParameterError(
-                "p and q ({p}) must differ: such reports do not depend on the answer",
+            raise UsageError(
+                f"p and q ({float(self.p)}) must differ: such reports do not depend on the answer",
                 remedy="choose p above q",
-                p=float(self.p),
             )
 
     @property
@@ -104,9 +103,7 @@ def deviations(confidence: float) -> float:
     Raises: ParameterError for a confidence outside 0 to 1.
     """
     if not 0 < confidence < 1:
-        raise ParameterError(
-            "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
-        )
+        raise UsageError(f"confidence ({confidence}) must be between 0 and 1", remedy="give 0.95")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
@@ -116,6 +113,6 @@ def spread(share: float, people: int, p: Fraction, q: Fraction) -> float:
     [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent draws of two kinds.
     """
     if people < 1:
-        raise ParameterError("there must be at least one person", remedy="say how many people answer")
+        raise UsageError("there must be at least one person", remedy="say how many people answer")
     noise = share * float(p * (1 - p)) + (1 - share) * float(q * (1 - q))
     return noise / (people * float(p - q) ** 2)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.local.base import numbers
 from dpcore.local.bits import (
     WORD,
@@ -158,7 +158,7 @@ def checked_bounds(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
         raise ParameterError(
             "low ({low}) must be below high ({high}), and both finite",
-            remedy="give public bounds such as 0 and 100",
+            remedy="put the lower bound first",
             low=low,
             high=high,
         )
@@ -173,7 +173,7 @@ def positions(values: Any, low: float, high: float) -> Floats:
     """
     array = np.atleast_1d(np.asarray(values))
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
-        raise ParameterError("answers must be a list of numbers, one per person", remedy="leave texts out")
+        raise UsageError("answers must be a list of numbers, one per person", remedy="leave texts out")
     array = array.astype(np.float64)
     if not ((array >= low) & (array <= high)).all():
         raise ParameterError(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
 from dpcore.schema.values import as_text
@@ -36,7 +36,7 @@ class Question:
 
     def __init__(self, *, text: str, categories: Iterable[Any], protocol: str, epsilon: Number) -> None:
         if isinstance(categories, str) or not isinstance(categories, Iterable):
-            raise ParameterError(
+            raise UsageError(
                 "categories must be a list of answers", remedy='write ["never", "sometimes", "often"]'
             )
         labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
@@ -48,7 +48,7 @@ class Question:
                 most=MAX_TEXT,
             )
         if len(set(labels)) != len(labels):
-            raise ParameterError("a category is named twice", remedy="name each answer once")
+            raise ParameterError("a category is named twice", remedy="name each one once")
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise ParameterError(
                 "the question must be a text of at most {most} characters",
@@ -79,10 +79,9 @@ class Question:
         place = {label: code for code, label in enumerate(self.categories)}
         known = np.array([place.get(text, -1) for text in as_text(pd.Series(kinds))], dtype=np.int64)
         if (codes < 0).any() or (known < 0).any():
-            raise ParameterError(
-                "an answer is missing, or none of the {categories} categories",
+            raise UsageError(
+                f"an answer is missing, or none of the {len(self.categories)} categories",
                 remedy="add a category for other answers before anybody is asked",
-                categories=len(self.categories),
             )
         return known[codes] if len(known) else np.empty(0, dtype=np.int64)
 
@@ -102,7 +101,7 @@ class Question:
         Raises: ParameterError for fields that make no question.
         """
         if not isinstance(fields["epsilon"], str) or not re.fullmatch("[0-9/.]{1,99}", fields["epsilon"]):
-            raise ParameterError(
+            raise UsageError(
                 "the epsilon of the question is no exact number", remedy="take the question as it was saved"
             )
         return cls(

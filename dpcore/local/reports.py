@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpcore.errors import ParameterError, ReadError
+from dpcore.errors import ParameterError, ReadError, UsageError
 from dpcore.local.base import Reports
 from dpcore.local.question import Question
 
@@ -29,18 +29,21 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
         raise ReadError("the file is not UTF-8 text", remedy="take the file as it was saved") from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
-        raise ReadError("there are no reports in the file", remedy="collect at least one answer")
+        raise ReadError("there are no reports", remedy="collect at least one answer")
     fields = [_fields(number, line) for number, line in numbered]
     first = _head(fields[0])
     for (number, _), each in zip(numbered, fields, strict=True):
         if _head(each) != first:
             raise ParameterError(
                 "line {line} is a report on another question, or of another protocol or epsilon",
-                remedy="decode the reports of each question on their own",
+                remedy="read the reports of each question on their own",
                 line=number,
             )
-    question = Question.from_dict(first)
-    return question, question.protocol.from_plain([each["report"] for each in fields])
+    try:
+        question = Question.from_dict(first)
+        return question, question.protocol.from_plain([each["report"] for each in fields])
+    except UsageError:
+        raise _no_report(numbered[0][0]) from None
 
 
 def _head(fields: dict[str, Any]) -> dict[str, Any]:
@@ -55,9 +58,13 @@ def _fields(number: int, line: str) -> dict[str, Any]:
     if not isinstance(fields, dict) or set(fields) != {
         "question", "protocol", "epsilon", "categories", "report",
     }:  # fmt: skip
-        raise ReadError(
-            "line {line} is no report: it may have been cut off",
-            remedy="take the file as it was saved, one JSON object per line",
-            line=number,
-        )
+        raise _no_report(number)
     return fields
+
+
+def _no_report(number: int) -> ReadError:
+    return ReadError(
+        "line {line} is no report: it may have been cut off",
+        remedy="take the file as it was saved",
+        line=number,
+    )

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.local.base import Protocol, Reports, checked_codes
 from dpcore.local.bits import checked_epsilon, uniform
 from dpcore.local.estimate import Estimate
@@ -32,7 +32,7 @@ class Several:
 
     def __post_init__(self) -> None:
         if not self.protocols:
-            raise ParameterError("there must be at least one question", remedy="name the questions")
+            raise UsageError("there must be at least one question", remedy="name the questions")
 
     @property
     def epsilon(self) -> Fraction:
@@ -50,18 +50,16 @@ class Several:
         Raises: ParameterError for lists of different lengths, or another number of them.
         """
         if len(answers) != len(self.protocols):
-            raise ParameterError(
-                "there are {lists} lists of answers for {questions} questions",
+            raise UsageError(
+                f"there are {len(answers)} lists of answers for {len(self.protocols)} questions",
                 remedy="give one list per question",
-                lists=len(answers),
-                questions=len(self.protocols),
             )
         codes = [
             checked_codes(each, protocol.categories)
             for each, protocol in zip(answers, self.protocols, strict=True)
         ]
         if len({len(each) for each in codes}) > 1:
-            raise ParameterError(
+            raise UsageError(
                 "the lists of answers have different lengths", remedy="give every person's answer to each"
             )
         if self.way == "split":

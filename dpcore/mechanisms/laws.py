@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 Values = npt.NDArray[np.float64]
 
@@ -67,10 +67,8 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
         noise_scale: above 0, in rows.
     """
     if not (math.isfinite(noise_scale) and noise_scale > 0):
-        raise ParameterError(
-            "noise_scale ({noise_scale}) must be above 0",
-            remedy="use a positive number of rows",
-            noise_scale=noise_scale,
+        raise UsageError(
+            f"noise_scale ({noise_scale}) must be above 0", remedy="use a positive number of rows"
         )
     reach = math.ceil(-math.log(_TAIL) * noise_scale)
     steps = np.arange(-reach, reach + 1)

@@ -89,7 +89,7 @@ def check_entries(entries: int) -> None:
     if entries > MAX_ENTRIES:
         raise LimitError(
             "a vector of {entries} sums is too long; at most {limit} can be measured together",
-            remedy="take fewer columns, or leave out their products",
+            remedy="take fewer columns, or a wider step or fewer categories",
             entries=entries,
             limit=MAX_ENTRIES,
         )

@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
-from dpcore.errors import BudgetExceeded, ParameterError
+from dpcore.errors import BudgetExceeded, UsageError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, unheeded
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
@@ -208,7 +208,7 @@ class Measurer:
         Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
         """
         if self._sums is None:
-            raise ParameterError("this measurer adds up no sums", remedy="run the recipe through a curator")
+            raise UsageError("this measurer adds up no sums", remedy="run the recipe through a curator")
         check_entries(len(entries))
         check_cells(self.domain, [by] * len(entries))
         declared = [{name: self._levels(name, each) for name, each in entry.items()} for entry in entries]
@@ -237,10 +237,10 @@ class Measurer:
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
         if not 0 < order < 1 or order.denominator > 1000:
-            raise ParameterError(
-                "the order of a quantile ({order}) must be between 0 and 1, with a denominator up to 1,000",
+            raise UsageError(
+                f"the order of a quantile ({order!s}) must be between 0 and 1, with a denominator up to "
+                "1,000",
                 remedy="use an order such as 1/2",
-                order=str(order),
             )
         scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
@@ -262,7 +262,7 @@ class Measurer:
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2 rho.
         """
         if self._texts is None:
-            raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
+            raise UsageError("this measurer reads no texts", remedy="run the recipe through a curator")
         self.domain.size(column)  # refuses a column that is not in this view
         epsilon = loss.epsilon if isinstance(loss, PureDP) else epsilon_within(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
@@ -297,7 +297,7 @@ class Measurer:
             reads: the columns that it looks at; it is given no others.
         """
         if self._assigned is None:
-            raise ParameterError("this measurer applies no rules", remedy="ask through a curator")
+            raise UsageError("this measurer applies no rules", remedy="ask through a curator")
         reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._event(self._additive, (reads,), scale)])
@@ -315,11 +315,9 @@ class Measurer:
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
         if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
-            raise ParameterError(
-                "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
+            raise UsageError(
+                f"the levels of column {name!r} must be one per cell, from -{GRID} to {GRID}",
                 remedy="make them by tables.sums.levels",
-                column=name,
-                grid=GRID,
             )
         return whole[self._groups[name]] if name in self._groups else whole
 
@@ -340,11 +338,8 @@ class Measurer:
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
         """Take `loss` off what is left, before anything is read."""
         if type(loss) is not type(self.loss):
-            raise ParameterError(
-                "this run spends {own}, not {asked}",
-                remedy="take shares of its own loss",
-                own=self.loss.name,
-                asked=loss.name,
+            raise UsageError(
+                f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
             )
         if loss.amount > self._purse.loss:
             raise BudgetExceeded(
@@ -372,11 +367,9 @@ class Measurer:
         """Return the cliques, and refuse estimates of another shape, where a row would count often."""
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
-                raise ParameterError(
-                    "the estimate of {clique} must have the shape {shape}",
+                raise UsageError(
+                    f"the estimate of {clique} must have the shape {self.domain.shape(clique)}",
                     remedy="estimate every cell once",
-                    clique=clique,
-                    shape=self.domain.shape(clique),
                 )
         return tuple(estimates)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, UsageError
 from dpcore.mechanisms.noise import opendp_measurements
 
 
@@ -27,7 +27,7 @@ def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) 
     Source: McKenna, Sheldon (2020); Cesar, Rogers (2021); drawn by OpenDP.
     """
     if not len(scores):
-        raise ParameterError("a choice needs at least one candidate", remedy="give a score")
+        raise UsageError("a choice needs at least one candidate", remedy="give a score")
     return int(_choice(noise_scale, pure)(scores.astype(np.int64).tolist()))
 
 
@@ -64,7 +64,7 @@ def thresholded_counts(
     Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain algorithms"; OpenDP.
     """
     if delta <= 0:
-        raise ParameterError(
+        raise UsageError(
             "delta (0) must be above 0 to name categories that nobody declared",
             remedy="declare the categories, or set a delta aside for this",
         )
@@ -97,4 +97,4 @@ def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
             return measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
         threshold += max(1, round(scale / 4), threshold // 64)  # wider far out, or it would take minutes
-    raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")
+    raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon")

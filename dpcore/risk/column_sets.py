@@ -64,7 +64,7 @@ def column_sets(
     if number > MOST_SETS:
         raise LimitError(
             "{count} columns have {sets} sets of up to {largest} columns, above {most_sets}",
-            remedy="look at smaller sets, or at fewer columns",
+            remedy="ask about fewer columns",
             sets=number,
             count=len(columns),
             largest=largest,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.tables.classes import IntArray, class_index, counted_pairs
 from dpcore.tables.people import largest_each, once_each
 from dpcore.tables.value_counts import ValueCounts
@@ -63,7 +63,7 @@ def attribute_risk(
     Raises: ParameterError for l below 1.
     """
     if l < 1:
-        raise ParameterError("l ({l}) must be at least 1", remedy="raise l", l=l)
+        raise UsageError(f"l ({l}) must be at least 1", remedy="raise l")
     table = np.bincount(sensitive[once_each(sensitive, person)])
     prior = table / table.sum()
     if person is not None:

@@ -7,13 +7,18 @@ possible. Source: Dankar, El Emam (2010), Trans. Data Privacy 3; sample figures 
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.tables.classes import IntArray
 from dpcore.tables.people import largest_each, people_per_class
+
+ERROR = 0.05
+"""Of an estimated k-map, the chance that a class of k people of the population is seen with more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +49,29 @@ class ReidentificationRisk:
     marketer: float
 
 
+def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
+    """Return how many people of a population look like everybody in a sample at least, at an error of 5 %.
+
+    In one of 20 samples at most, a class of k people of the population would be seen with as many as
+    `smallest`, by the Poisson law of mean k * people / population without 0, since only classes with somebody
+    in them are seen. It is stricter than the law with 0.
+    Source: El Emam, Dankar (2008), J. Am. Med. Inform. Assoc. 15:627; ARX's zero-truncated estimator.
+
+    Args:
+        smallest: people of the smallest class of the sample.
+        people: of the sample.
+        population: people that it was drawn from.
+    """
+    from scipy.special import pdtrik
+
+    def needed(k: int) -> int:
+        mean = k * people / population
+        quantile = pdtrik((1 - ERROR) + ERROR * math.exp(-mean), mean)
+        return min(k, 1 + max(1, math.ceil(quantile)))
+
+    return bisect_right(range(1, population + 1), smallest, key=needed)
+
+
 def reidentification_risk(
     classes: IntArray,
     *,
@@ -67,10 +95,9 @@ def reidentification_risk(
     Raises: ParameterError for a threshold outside (0, 1].
     """
     if not 0 < threshold <= 1:
-        raise ParameterError(
-            "threshold ({threshold}) must be above 0 and at most 1",
+        raise UsageError(
+            f"threshold ({threshold}) must be above 0 and at most 1",
             remedy="give a probability, such as 0.05",
-            threshold=threshold,
         )
     sizes = people_per_class(classes, person)
     crowd = sizes

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.tables.classes import (
     BoolArray,
     FloatArray,
@@ -90,14 +90,13 @@ def special_uniques(
     """
     check_columns(columns)
     if not 0 < fraction < 1:
-        raise ParameterError(
-            "the share of the population ({fraction:g}) must be above 0 and below 1",
+        raise UsageError(
+            f"the share of the population ({fraction:g}) must be above 0 and below 1",
             remedy="give a share, such as 0.01",
-            fraction=fraction,
         )
     largest = largest_looked_at(len(columns)) if largest is None else min(largest, len(columns))
     if largest < 1:
-        raise ParameterError("sets need at least one column", remedy="raise the size", largest=largest)
+        raise UsageError("sets need at least one column", remedy="raise the size")
     codes = [leaves_of(frame, name).codes for name in columns]
     together = class_index(codes)
     tuples = class_index([together] if person is None else [together, person])

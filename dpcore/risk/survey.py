@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import SchemaError, UsageError
 from dpcore.schema.values import MISSING
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each
@@ -24,14 +24,14 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     Raises: SchemaError for an unknown column, or one that is not a number above 0 in every row.
     """
     if column not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=column)
+        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
     values = frame[column]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     weights = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise SchemaError(
             "a sampling weight is a number above 0 in every row, and {column} is not",
-            remedy="choose the column of weights, or fill what is missing",
+            remedy="choose another column",
             column=column,
         )
     return weights
@@ -69,7 +69,7 @@ def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
     from scipy.special import hyp2f1
 
     if (frequency < 1).any():
-        raise ParameterError("a class has at least one person", remedy="leave empty classes out")
+        raise UsageError("a class has at least one person", remedy="leave empty classes out")
     share = np.minimum(1.0, frequency / population)
     return np.asarray(share / frequency * hyp2f1(1, 1, frequency + 1, 1 - share), dtype=np.float64)
 

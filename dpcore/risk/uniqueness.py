@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.roots import crossing
-from dpcore.tables.classes import IntArray
+from dpcore.tables.classes import FloatArray, IntArray
 
 MUCH_LARGER = 10
 """A population of so many times theta counts as far above it."""
@@ -32,13 +32,14 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
         return 0.0
     if (sizes == 1).all():
         return 1.0
+    from scipy.special import poch
+
     theta, alpha = _fit_pitman(sizes)
     rest = 1 - alpha
-    if theta < population / MUCH_LARGER:
-        logarithm = _log_gamma_step(theta + alpha, rest) - rest * math.log(population)
-    else:  # the power of N above is what this tends to
-        logarithm = _log_gamma_step(theta + alpha, rest) - _log_gamma_step(theta + population - rest, rest)
-    return min(1.0, math.exp(logarithm))
+    whole = population**rest
+    if theta >= population / MUCH_LARGER:  # the power of N is what this tends to
+        whole = poch(theta + population - rest, rest)
+    return min(1.0, float(poch(theta + alpha, rest) / whole))
 
 
 def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
@@ -54,31 +55,26 @@ def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
     size, classes_of_size = np.unique(sizes, return_counts=True)
     if size[0] > 1:
         return 0.0
-    seen_once = np.array([math.exp(_log_seen_once(int(i), rows, population)) for i in size])
+    seen_once = size * np.exp(_log_choose(population - size, rows - 1) - _log_choose(population, rows))
     truly_unique = seen_once[0] * classes_of_size[0] / (seen_once @ classes_of_size)
     return float(classes_of_size[0] / rows * truly_unique)
 
 
 def _sizes(classes: IntArray, population: int) -> IntArray:
     if population < len(classes):
-        raise ParameterError(
-            "population ({population}) must be at least the number of rows of the sample",
+        raise UsageError(
+            f"population ({population}) must be at least the number of rows of the sample",
             remedy="give the number of people the sample was drawn from",
-            population=population,
         )
     sizes = np.bincount(classes)
     return sizes[sizes > 0]
 
 
-def _log_seen_once(size: int, rows: int, population: int) -> float:
-    """Log of size * C(population - size, rows - 1) / C(population, rows)."""
-    if population - size < rows - 1:
-        return -math.inf
-    return math.log(size) + _log_choose(population - size, rows - 1) - _log_choose(population, rows)
+def _log_choose(n: IntArray | int, m: int) -> FloatArray:
+    """Log of n over m, minus infinity where n is below m."""
+    from scipy.special import betaln
 
-
-def _log_choose(n: int, m: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+    return np.asarray(-np.log1p(n) - betaln(n - np.float64(m) + 1, m + 1))
 
 
 def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
@@ -117,26 +113,10 @@ def _harmonic(theta: float, rows: int) -> float:
 
 def _digamma_step(x: float, step: float) -> float:
     """digamma(x + step) - digamma(x), without cancellation where x is large."""
+    from scipy.special import psi
+
     if x < 1e4:
-        return _digamma(x + step) - _digamma(x)
+        return float(psi(x + step) - psi(x))
     y = x + step
     squares = (1 / x - 1 / y) * (1 / x + 1 / y)
     return math.log1p(step / x) + (1 / x - 1 / y) / 2 + squares / 12
-
-
-def _log_gamma_step(x: float, step: float) -> float:
-    """Return log gamma(x + step) - log gamma(x) for a step of at most 1, without cancellation."""
-    if x < 1e4:
-        return math.lgamma(x + step) - math.lgamma(x)
-    return step * math.log(x) + step * (step - 1) / (2 * x) * (1 - (2 * step - 1) / (6 * x))
-
-
-def _digamma(x: float) -> float:
-    """Return the digamma function for x above 0, by recurrence to 10, then by an asymptotic series."""
-    below = 0.0
-    while x < 10:
-        below += 1 / x
-        x += 1
-    y = 1 / (x * x)
-    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
-    return math.log(x) - 0.5 / x - series - below

@@ -1,27 +1,17 @@
 """Public facts about a table, and the people who are protected."""
 
-from dpcore.schema.column import Boolean, Categorical, Column, Outside
-from dpcore.schema.date import Date
-from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.interval import Integer, IntervalColumn, NumberColumn, Real
-from dpcore.schema.schema import Excluded, Schema
-from dpcore.schema.suggest import suggest_schema
-from dpcore.schema.unit import PrivacyUnit
-
-__all__ = [
-    "Boolean",
-    "Categorical",
-    "Clique",
-    "Column",
-    "Date",
-    "Domain",
-    "Excluded",
-    "Integer",
-    "IntervalColumn",
-    "NumberColumn",
-    "Outside",
-    "PrivacyUnit",
-    "Real",
-    "Schema",
-    "suggest_schema",
-]
+from dpcore.schema.column import Boolean as Boolean
+from dpcore.schema.column import Categorical as Categorical
+from dpcore.schema.column import Column as Column
+from dpcore.schema.column import Outside as Outside
+from dpcore.schema.date import Date as Date
+from dpcore.schema.domain import Clique as Clique
+from dpcore.schema.domain import Domain as Domain
+from dpcore.schema.interval import Integer as Integer
+from dpcore.schema.interval import IntervalColumn as IntervalColumn
+from dpcore.schema.interval import NumberColumn as NumberColumn
+from dpcore.schema.interval import Real as Real
+from dpcore.schema.schema import Excluded as Excluded
+from dpcore.schema.schema import Schema as Schema
+from dpcore.schema.suggest import suggest_schema as suggest_schema
+from dpcore.schema.unit import PrivacyUnit as PrivacyUnit

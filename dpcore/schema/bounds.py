@@ -15,10 +15,11 @@ def check_special(name: str, special: Sequence[float]) -> None:
     for value in special:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ParameterError(
-                "special value {value} of column {column!r} must be a finite number",
-                remedy="use a finite number",
+                "{label} ({value}) of column {name!r} must be a finite number",
+                remedy="use a number such as 10",
+                label="special value",
                 value=value,
-                column=name,
+                name=name,
             )
 
 
@@ -27,7 +28,7 @@ def whole_number(name: str, label: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
         raise ParameterError(
             "{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
-            remedy="use a whole number, or declare the column Real",
+            remedy="use a number such as 10",
             label=label,
             value=value,
             name=name,
@@ -45,7 +46,7 @@ def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, e
         ):
             raise ParameterError(
                 "{label} ({value}) of column {name!r} must be a finite number",
-                remedy="use a finite number",
+                remedy="use a number such as 10",
                 label=label,
                 value=value,
                 name=name,
@@ -53,7 +54,7 @@ def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, e
     if high < low or (high == low and not equal_bounds):
         raise ParameterError(
             "low ({low}) of column {column!r} must be below high ({high})",
-            remedy="swap or correct the bounds",
+            remedy="put the lower bound first",
             column=name,
             low=low,
             high=high,

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
 
@@ -66,15 +66,14 @@ class Column(Registered, ABC):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ParameterError("a column needs a name", remedy="give the name as in the table's header")
+            raise UsageError("a column needs a name", remedy="give the name as in the table's header")
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
         pairs = tuple(map(tuple, self.synonyms))
         if any(len(pair) != 2 or not all(isinstance(text, str) for text in pair) for pair in pairs):
-            raise ParameterError(
-                "the synonyms of column {name!r} must be pairs of texts",
+            raise UsageError(
+                f"the synonyms of column {self.name!r} must be pairs of texts",
                 remedy="give each text with the one that it counts as",
-                name=self.name,
             )
         object.__setattr__(self, "synonyms", pairs)
 
@@ -210,7 +209,7 @@ class Categorical(Column):
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="list each category once", name=self.name
+                "column {name!r} lists a category twice", remedy="name each one once", name=self.name
             )
         check_column_cells(self.name, len(texts))
 
@@ -269,8 +268,8 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                "true and false of column {name!r} have the same label",
-                remedy="use two labels",
+                "column {name!r} lists a category twice",
+                remedy="name each one once",
                 name=self.name,
             )
 

@@ -58,7 +58,7 @@ class Date(IntervalColumn):
         if self.step not in _STEP_DAYS:
             raise ParameterError(
                 "step ({step}) of column {name!r} must be one of {step_days}",
-                remedy="choose one of them",
+                remedy="choose one from the list",
                 step=self.step,
                 name=self.name,
                 step_days=", ".join(_STEP_DAYS),

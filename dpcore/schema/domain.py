@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 Clique = tuple[str, ...]
 
@@ -26,22 +26,20 @@ class Domain:
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.sizes) or len(set(self.names)) != len(self.names):
-            raise ParameterError(
+            raise UsageError(
                 "a domain needs one size for each of its distinct names", remedy="check names and sizes"
             )
         if any(size < 1 for size in self.sizes):
-            raise ParameterError("every column must have at least 1 cell", remedy="check the sizes")
+            raise UsageError("every column must have at least 1 cell", remedy="check the sizes")
 
     def size(self, name: str) -> int:
         """Cells of one column."""
         try:
             return self.sizes[self.names.index(name)]
         except ValueError:
-            raise ParameterError(
-                "column {column!r} is not in the schema",
-                remedy="choose among {columns}",
-                column=name,
-                columns=", ".join(map(repr, self.names)),
+            raise UsageError(
+                f"column {name!r} is not in the schema",
+                remedy=f"choose among {', '.join(map(repr, self.names))}",
             ) from None
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
@@ -56,9 +54,7 @@ class Domain:
         """Return `columns` as a checked clique of known names, none twice, in the order given."""
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
-            raise ParameterError(
-                "a column is twice in {clique}", remedy="name each column once", clique=clique
-            )
+            raise UsageError(f"a column is twice in {clique}", remedy="name each column once")
         self.shape(clique)
         return clique
 

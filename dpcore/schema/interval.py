@@ -216,8 +216,8 @@ class Integer(NumberColumn):
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
             raise ParameterError(
-                "bin_width ({bin_width}) of column {name!r} must be at least 1",
-                remedy="use 1 or more",
+                "bin_width ({bin_width}) of column {name!r} must be above 0",
+                remedy="use a number such as 10",
                 bin_width=self.bin_width,
                 name=self.name,
             )
@@ -283,7 +283,7 @@ class Real(NumberColumn):
             if not (math.isfinite(self.bin_width) and self.bin_width > 0):
                 raise ParameterError(
                     "bin_width ({bin_width}) of column {name!r} must be above 0",
-                    remedy="use a number above 0",
+                    remedy="use a number such as 10",
                     bin_width=self.bin_width,
                     name=self.name,
                 )
@@ -291,7 +291,7 @@ class Real(NumberColumn):
         if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",
-                remedy="use a wider step",
+                remedy="use a wider step or fewer categories",
                 name=self.name,
             )
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from dpcore.errors import BudgetError, ParameterError, SchemaError
+from dpcore.errors import BudgetError, SchemaError, UsageError
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.unit import PrivacyUnit
@@ -66,9 +66,7 @@ class Schema:
         names = [column.name for column in self.columns] + [column.name for column in self.excluded]
         for name in names:
             if names.count(name) > 1:
-                raise ParameterError(
-                    "column {column!r} is declared twice", remedy="declare it once", column=name
-                )
+                raise UsageError(f"column {name!r} is declared twice", remedy="declare it once")
 
     @cached_property
     def domain(self) -> Domain:
@@ -90,11 +88,9 @@ class Schema:
         """
         labels = self.column(column).labels
         if category not in labels:
-            raise ParameterError(
-                "{category!r} is not a declared cell of column {column!r}",
+            raise UsageError(
+                f"{category!r} is not a declared cell of column {column!r}",
                 remedy="choose one of its declared categories",
-                column=column,
-                category=category,
             )
         return labels.index(category)
 
@@ -107,7 +103,7 @@ class Schema:
         if not part:
             return None
         if len(part) != 1:
-            raise ParameterError(
+            raise UsageError(
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
         ((column, category),) = part.items()
@@ -154,7 +150,7 @@ class Schema:
                     "the table has no column {column!r}"
                     if not times
                     else "the table has more than one column {column!r}",
-                    remedy="rename the column in the table, or change the schema",
+                    remedy="rename one of them, or change the schema",
                     column=name,
                 )
 
@@ -189,7 +185,5 @@ class Schema:
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
             )
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise SchemaError(
-                "the text is not a schema", remedy="use a file that was saved as a schema"
-            ) from error
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, UsageError) as error:
+            raise SchemaError("the file is not a codebook", remedy="take the file as it was saved") from error

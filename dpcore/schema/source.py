@@ -172,7 +172,7 @@ class Source:
     def _wrong(self, problem: str) -> ParameterError:
         return ParameterError(
             "source {name!r} is not understood: {problem}",
-            remedy="correct it in the list of sources",
+            remedy="correct the list of sources",
             name=self.name,
             problem=problem,
         )

@@ -64,9 +64,9 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
     duplicated = frame.columns[frame.columns.duplicated()]
     if len(duplicated):
         raise SchemaError(
-            "the table has more than one column {duplicated!r}",
+            "the table has more than one column {column!r}",
             remedy="rename one of them",
-            duplicated=str(duplicated[0]),
+            column=str(duplicated[0]),
         )
     unit = _unit(frame)
     columns: list[Column] = []

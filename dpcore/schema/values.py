@@ -92,7 +92,7 @@ def canonical(column: pd.Series) -> Canonical:
     for row, each in enumerate(column):
         if isinstance(each, bytes | bytearray | memoryview):
             raise SchemaError(
-                "column {column!r} holds bytes, which are no numbers, dates or texts",
+                "column {column!r} holds values that are no numbers, dates or texts",
                 remedy="leave it out, or write it as text",
                 column=str(column.name),
             )

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
@@ -112,7 +112,7 @@ class SomeColumns(Recipe):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
-            raise ParameterError("there must be at least one column", remedy="name the columns")
+            raise UsageError("there must be at least one column", remedy="name the columns")
 
     @property
     def threshold_delta(self) -> Fraction:

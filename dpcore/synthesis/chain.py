@@ -114,7 +114,7 @@ class ChainModel(Model):
         if tree.cells > MAX_CELLS:
             raise LimitError(
                 "these columns were counted in tables that are joined too closely for an exact answer",
-                remedy="ask about columns that one table holds",
+                remedy="ask about fewer columns",
             )
         factors = []
         for given, new, table in self._steps:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Loss
-from dpcore.errors import DisclosureError, ParameterError
+from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.model import Model
@@ -99,7 +99,7 @@ class Closeness(Recipe):
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and counts of other cells."""
         if domain.cells(domain.clique(self.columns)) != len(self.counts):
-            raise ParameterError(
+            raise UsageError(
                 "the drawn table was counted in other cells than this table has",
                 remedy="ask about a table drawn from a release of this schema",
             )
@@ -196,8 +196,8 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
         shared = [name for name in sample.columns if name in records.columns]
         if not shared:
             raise ParameterError(
-                "the public records share no column with the drawn table",
-                remedy="bring records of its columns",
+                "the tables have no column of the schema in common",
+                remedy="compare tables with the same headers",
             )
         known, drawn = (
             zip(*(texts(table[name]) for name in shared), strict=True) for table in (records, sample)

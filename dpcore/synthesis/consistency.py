@@ -209,7 +209,7 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
     if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
         raise LimitError(
             "two marginals share {count} columns, too many to make them agree",
-            remedy="drop one of the two or take fewer columns",
+            remedy="take fewer columns, or a wider step or fewer categories",
             count=max(map(len, commons)),
         )
     parts = {

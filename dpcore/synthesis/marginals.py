@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, Number, exact, split
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.model import Model
@@ -90,25 +90,21 @@ class Marginals(FixedCliques):
     def __post_init__(self) -> None:
         cliques: Any = self.cliques
         if isinstance(cliques, str) or any(isinstance(clique, str) for clique in cliques):
-            raise ParameterError(
+            raise UsageError(
                 "cliques must be a list of tuples of column names", remedy='write [("age",), ("age", "sex")]'
             )
         object.__setattr__(self, "cliques", tuple(tuple(clique) for clique in self.cliques))
         if not self.cliques:
-            raise ParameterError("there must be at least one clique", remedy="name the columns to count")
+            raise UsageError("there must be at least one clique", remedy="name the columns to count")
         sets = [frozenset(clique) for clique in self.cliques]
         if len(set(sets)) != len(sets):
-            raise ParameterError(
-                "the same columns are in two cliques", remedy="name each set of columns once"
-            )
+            raise UsageError("the same columns are in two cliques", remedy="name each set of columns once")
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(exact("weight", weight) for weight in self.weights))
             if len(self.weights) != len(self.cliques):
-                raise ParameterError(
-                    "there are {weights} weights for {cliques} cliques",
+                raise UsageError(
+                    f"there are {len(self.weights)} weights for {len(self.cliques)} cliques",
                     remedy="give one weight per clique",
-                    weights=len(self.weights),
-                    cliques=len(self.cliques),
                 )
 
     @property
@@ -137,12 +133,12 @@ class _Columns(FixedCliques):
     def __post_init__(self) -> None:
         columns: Any = self.columns
         if isinstance(columns, str):
-            raise ParameterError("columns must be a list of column names", remedy='write ["age", "sex"]')
+            raise UsageError("columns must be a list of column names", remedy='write ["age", "sex"]')
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
-            raise ParameterError("there must be at least one column", remedy="name the columns")
+            raise UsageError("there must be at least one column", remedy="name the columns")
         if len(set(self.columns)) != len(self.columns):
-            raise ParameterError("a column is named twice", remedy="name each column once")
+            raise UsageError("a column is named twice", remedy="name each column once")
 
 
 class Independent(_Columns):

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpcore.accounting.ledger import Balance, Charge, Standing
 from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.tables.counts import MAX_BYTES
@@ -73,15 +73,13 @@ def smallest_loss(
     Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
     """
     if not half_width > 0:
-        raise ParameterError(
-            "half_width ({half_width}) must be above 0", remedy="ask for some rows", half_width=half_width
-        )
+        raise UsageError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
     recipe.check(domain)
 
     def enough(exponent: int) -> bool:
         expected = recipe.expect(domain, _loss(pure, exponent), rows)
         if not expected:
-            raise ParameterError(
+            raise UsageError(
                 "the error of this recipe is not known in advance", remedy="state a loss instead"
             )
         return all(each.half_width(level) <= half_width for each in expected)
@@ -91,7 +89,7 @@ def smallest_loss(
     if place == len(exponents):
         raise ParameterError(
             "no loss up to 10,000 keeps every cell within {half_width:g} rows",
-            remedy="allow more error",
+            remedy="choose less",
             half_width=half_width,
         )
     return _loss(pure, exponents[place])

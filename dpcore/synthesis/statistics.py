@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.accounting.loss import Loss, Number, exact
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import (
     noise_of,
@@ -72,19 +72,16 @@ class Statistics(Recipe):
         )
         object.__setattr__(self, "quantiles", orders)
         if any(not 0 < order < 1 for order in orders):
-            raise ParameterError("a quantile must be between 0 and 1", remedy="use a number such as 0.5")
+            raise UsageError("a quantile must be between 0 and 1", remedy="use a number such as 0.5")
         if not (self.moments or orders):
-            raise ParameterError("there is nothing to compute", remedy="ask for the mean, or for a quantile")
+            raise UsageError("there is nothing to compute", remedy="ask for the mean, or for a quantile")
         if not self.centers or (np.diff(self.centers) <= 0).any():
-            raise ParameterError(
-                "the centers of column {column!r} must rise", remedy="use Statistics.of", column=self.column
-            )
+            raise UsageError(f"the centers of column {self.column!r} must rise", remedy="use Statistics.of")
         halves = self.half_cells or (0.0,) * len(self.centers)
         if len(halves) != len(self.centers) or not all(0 <= half < math.inf for half in halves):
-            raise ParameterError(
-                "the cells of column {column!r} need half a width for each center, none below 0",
+            raise UsageError(
+                f"the cells of column {self.column!r} need half a width for each center, none below 0",
                 remedy="use Statistics.of",
-                column=self.column,
             )
 
     @classmethod
@@ -97,10 +94,9 @@ class Statistics(Recipe):
         """
         declared = schema.column(column)
         if not isinstance(declared, Integer | Real):
-            raise ParameterError(
-                "column {column!r} holds no numbers, so it has no mean or median",
+            raise UsageError(
+                f"column {column!r} holds no numbers, so it has no mean or median",
                 remedy="choose a column of whole or real numbers",
-                column=column,
             )
         return cls(
             column=column,
@@ -113,12 +109,10 @@ class Statistics(Recipe):
     def check(self, domain: Domain) -> None:
         """Refuse an unknown column, or one of fewer cells."""
         if domain.size(self.column) < len(self.centers):
-            raise ParameterError(
-                "column {column!r} has {cells} cells, fewer than the {centers} that were named",
+            raise UsageError(
+                f"column {self.column!r} has {domain.size(self.column)} cells, fewer than the "
+                f"{len(self.centers)} that were named",
                 remedy="make the recipe from this schema",
-                column=self.column,
-                cells=domain.size(self.column),
-                centers=len(self.centers),
             )
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:

@@ -87,7 +87,5 @@ def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     """
     table = most_precise(tables, clique)
     if table is None:
-        raise ParameterError(
-            "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
-        )
+        raise ParameterError("these columns were not counted together", remedy="ask about fewer columns")
     return table

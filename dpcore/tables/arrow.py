@@ -77,14 +77,13 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
     for name, kind in fields:
         if not is_taken(kind):
             raise SchemaError(
-                "column {column!r} holds values that are no numbers, dates or texts ({type})",
+                "column {column!r} holds values that are no numbers, dates or texts",
                 remedy="leave it out, or write it as text",
                 column=name,
-                type=kind,
             )
         if name in seen:
             raise SchemaError(
-                "the table has {column!r} twice", remedy="rename one of the two columns", column=name
+                "the table has more than one column {column!r}", remedy="rename one of them", column=name
             )
         seen.add(name)
 

@@ -47,10 +47,10 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if name not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
     column = frame[name]
     if column.empty:
-        raise SchemaError("the table has no rows", remedy="take a table with rows")
+        raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     positions, width = None, 1.0
@@ -128,7 +128,7 @@ def joint_classes(
 def check_columns(columns: Sequence[str]) -> None:
     """Refuse an empty choice of quasi-identifiers."""
     if not len(columns):
-        raise ParameterError("there is no quasi-identifier", remedy="give at least one column this role")
+        raise ParameterError("there is no quasi-identifier", remedy="give a column this role")
 
 
 def counted_pairs(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.errors import DisclosureError, LimitError, UsageError
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
@@ -140,7 +140,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
         raise LimitError(
             "the {count} tables would have {cells} cells in all, more than {limit}",
-            remedy="ask for fewer tables",
+            remedy="take fewer columns, or a wider step or fewer categories",
             cells=together,
             limit=MAX_CELLS_TOGETHER,
             count=len(cliques),
@@ -150,7 +150,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
         if len(clique) > MAX_AXES:
             raise LimitError(
                 "a table over {count} columns would have more axes than {limit}",
-                remedy="leave out columns with one cell",
+                remedy="take fewer columns, or a wider step or fewer categories",
                 count=len(clique),
                 limit=MAX_AXES,
             )
@@ -158,7 +158,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
             product = " x ".join(map(str, domain.shape(clique)))
             raise LimitError(
                 "the table over {names} would have {product} = {cells} cells, more than {limit}",
-                remedy="take fewer columns, wider steps or fewer categories",
+                remedy="take fewer columns, or a wider step or fewer categories",
                 clique=clique,
                 cells=cells,
                 limit=limit,
@@ -179,11 +179,8 @@ def cell_mask(domain: Domain, name: str, cells: int | Iterable[int]) -> npt.NDAr
     numbers = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     size = domain.size(name)
     if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
-        raise ParameterError(
-            "column {column!r} has cells 0 to {last} only",
-            remedy="name one of them or several",
-            column=name,
-            last=size - 1,
+        raise UsageError(
+            f"column {name!r} has cells 0 to {size - 1} only", remedy="name one of them or several"
         )
     return np.isin(np.arange(size), numbers)
 
@@ -206,9 +203,7 @@ def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bo
     widest of their quantiles and the normal one holds for any number of entries.
     """
     if not 0 < level < 1:
-        raise ParameterError(
-            "level ({level}) must be between 0 and 1", remedy="use a level such as 0.95", level=level
-        )
+        raise UsageError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
     if variance == 0:
         return 0.0
     normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
@@ -227,11 +222,8 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
     """Sum `values`, a table over `clique`, down to the columns of `onto`, axes in the order of `onto`."""
     missing = [name for name in onto if name not in clique]
     if missing:
-        raise ParameterError(
-            "columns {missing} are not in the marginal over {clique}",
-            remedy="ask for its own columns",
-            missing=missing,
-            clique=list(clique),
+        raise UsageError(
+            f"columns {missing} are not in the marginal over {list(clique)}", remedy="ask for its own columns"
         )
     sums = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
     order = [name for name in clique if name in onto]
@@ -260,8 +252,8 @@ def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
     Raises: ParameterError for anything but a table of finite numbers.
     """
     if not re.fullmatch(r"<[fi][48]", fields["dtype"]) or any(size < 0 for size in fields["shape"]):
-        raise ParameterError("a packed table must hold numbers", remedy="pack it again")
+        raise UsageError("a packed table must hold numbers", remedy="pack it again")
     flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))
     if not np.isfinite(flat).all():
-        raise ParameterError("a packed table must hold finite numbers", remedy="pack it again")
+        raise UsageError("a packed table must hold finite numbers", remedy="pack it again")
     return flat.reshape(fields["shape"]).copy()

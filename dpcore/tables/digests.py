@@ -160,8 +160,8 @@ def _ids(column: pd.Series) -> Canonical:
     ids = canonical(column)
     if any(value[0] == "o" for value in ids.values):  # of two objects the texts may be one
         raise SchemaError(
-            "the id column {column!r} holds values that are no numbers, dates or texts",
-            remedy="write them as text",
+            "column {column!r} holds values that are no numbers, dates or texts",
+            remedy="leave it out, or write it as text",
             column=str(column.name),
         )
     if (ids.codes < 0).any():

@@ -24,9 +24,9 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     if column is None:
         return None
     if column not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=column)
+        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
     if frame.empty:
-        raise SchemaError("the table has no rows", remedy="take a table with rows")
+        raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
     codes = canonical(frame[column]).persons()
     return None if int(codes.max()) + 1 == len(codes) else codes
 

@@ -17,7 +17,7 @@ from dpcore.anonymize.groups import ClassStatistics
 from dpcore.anonymize.hierarchies import hierarchy as hierarchies
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -60,7 +60,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
             "diagnosis": "sensitive",
             "comment": "insensitive",
         },
-        hierarchies={name: suggest(frame[name]) for name in ("age", "zip")},
+        hierarchies={name: suggest_hierarchy(frame[name]) for name in ("age", "zip")},
         models=(KAnonymity(k=5), DistinctL(column="diagnosis", l=2)),
         limit=0.05,
     )
@@ -114,7 +114,7 @@ def test_a_model_that_could_not_be_read_back_is_refused() -> None:
     for model in (Crowd(), Stricter(k=2)):
         with pytest.raises(ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"):
             plan_for(people(), models=(model,))
-    with pytest.raises(ParameterError, match="no PrivacyModel of the kind 'crowd'; take one of: k-anonymity"):
+    with pytest.raises(ParameterError, match="not a plan"):
         Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 
@@ -165,7 +165,9 @@ def test_applying_again_changes_nothing_more() -> None:
     plan = plan_for(frame)
     once = apply(frame, plan)
     roles = {name: role for name, role in plan.roles.items() if name != "name"}
-    again = replace(plan, roles=roles, hierarchies={name: suggest(once[name]) for name in ("age", "zip")})
+    again = replace(
+        plan, roles=roles, hierarchies={name: suggest_hierarchy(once[name]) for name in ("age", "zip")}
+    )
     twice = apply(once, again)
     assert ((once["age"] == "*") <= (twice["age"] == "*")).all()
 
@@ -232,7 +234,7 @@ def test_microaggregation_through_a_plan() -> None:
         ({"models": ()}, ParameterError, "needs a privacy model"),
         ({"limit": 2.0}, ParameterError, "limit"),
         ({"hierarchies": {}}, HierarchyError, "age has no hierarchy"),
-        ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip is sensitive and a quasi-identifier"),
+        ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip has two roles"),
         ({"models": (DistinctL(column="comment", l=2),)}, SchemaError, "needs comment to be sensitive"),
         (
             {"metric": InformationLoss(), "models": (DistinctL(column="nothing", l=2),)},
@@ -255,7 +257,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     frame = people()
     with pytest.raises(SchemaError, match="no role to extra"):
         apply(frame.assign(extra=1), plan_for(frame))
-    with pytest.raises(SchemaError, match="no column zip"):
+    with pytest.raises(SchemaError, match="no column 'zip'"):
         apply(frame.drop(columns="zip"), plan_for(frame))
     with pytest.raises(InfeasibleError, match="above the number of rows"):
         apply(frame.head(3), plan_for(frame))
@@ -281,7 +283,7 @@ def test_nodes_that_do_not_hold_are_refused() -> None:
         apply(frame, plan_for(frame, node={"age": 0, "zip": 0}))
     with pytest.raises(ParameterError, match="every quasi-identifier"):
         apply(frame, plan_for(frame, node={"age": 0}))
-    with pytest.raises(ParameterError, match="lacks"):
+    with pytest.raises(ParameterError, match="every quasi-identifier"):
         apply(frame, plan_for(frame, node={"age": 9, "zip": 0}))
 
 

@@ -153,7 +153,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
     person, subset = ("who" if seed % 2 else None), ("shown" if seed % 5 == 0 else None)
     models: list[object] = [KAnonymity(k=int(rng.integers(2, 5)))]
     models += [OF_SECRET[i] for i in rng.choice(len(OF_SECRET), 2, replace=False)]
-    method = [*Method.kinds()][seed % 4]
+    method = [*Method.kinds()][seed % 5]
     if method == "full-domain":
         models += [KMap(k=3)] * (seed % 3 == 0) + [DeltaPresence(lowest=0, highest=0.9)] * (seed % 5 == 0)
     trees = {"place": flat(places), "age": flat(["0", "1", "2"])}

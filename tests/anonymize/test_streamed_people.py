@@ -24,7 +24,7 @@ from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.levels import columns_of, distinct_of
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
@@ -223,7 +223,7 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
     frame = visits(400).drop(columns="shown")
     plan = plan_of(limit=0.1)
     assert len(written(frame, frame.sample(frac=1, random_state=1), plan)) > 300
-    tree = suggest(frame["person"])
+    tree = suggest_hierarchy(frame["person"])
     roles = plan.roles | dict.fromkeys(KNOWN, "insensitive") | {"person": "quasi-identifier"}
     named = replace(plan, hierarchies={"person": tree}, roles=roles, models=(KAnonymity(k=1),))
     assert rows_of(written(frame, frame, named)) == rows_of(apply(frame, named))

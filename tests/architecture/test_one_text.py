@@ -23,7 +23,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymize.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
-        "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},
         "risk.roles": {"map(str, frame.columns)"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
@@ -58,7 +57,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
-        "mechanisms.measurer": {"str(order)"},
         "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {

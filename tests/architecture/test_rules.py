@@ -45,6 +45,7 @@ SHARE = (
         "dpcore.synthesis",
     ),
     *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
+    "workbench.locale",
     *(
         "workbench.ui.charts",
         "workbench.ui.files",
@@ -79,7 +80,7 @@ def a_page_owns_its_package(module: str, imported: str) -> str | None:
     return None if ours == package(imported) else "not its page"
 
 
-WORKBENCH = ("samples", "store", "server", "session", "ui")
+WORKBENCH = ("samples", "locale", "store", "server", "session", "ui")
 """The packages of workbench that pages share, each of which may import those before it."""
 
 

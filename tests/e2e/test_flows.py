@@ -92,11 +92,11 @@ def downloads_have_content(person: Person) -> None:
             person.page.get_by_test_id("stDownloadButton").filter(has_text=name).get_by_role("button").click()
         return waiting.value.path().read_bytes()
 
-    rows = pd.read_csv(io.BytesIO(download("Rows (CSV)")))
+    rows = pd.read_csv(io.BytesIO(download("Drawn rows (CSV)")))
     assert list(rows.columns) == ["age"]
     assert len(rows) > 100
-    assert len(pd.read_parquet(io.BytesIO(download("Rows (Parquet)")))) == len(rows)
-    guarantee = json.loads(download("Guarantee (JSON)"))
+    assert len(pd.read_parquet(io.BytesIO(download("Drawn rows (Parquet)")))) == len(rows)
+    guarantee = json.loads(download("The guarantee (JSON)"))
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
     person.go("Ledger")
     ledger = json.loads(download("Export the ledger (JSON)"))

@@ -121,7 +121,7 @@ def test_a_source_that_fails_ends_the_run_and_keeps_the_charge(tmp_path: Path) -
     )
     engine._coded.unpersist()
     marker.touch()
-    with pytest.raises(dp.ReadError, match="Spark could not read") as failed:
+    with pytest.raises(dp.ReadError, match="could not be read to its end") as failed:
         curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
     assert failed.value.__cause__ is None
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]

@@ -84,7 +84,9 @@ def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
 def test_undecodable_bytes_are_refused() -> None:
     """Noise would be read as a table of odd letters."""
     noise = bytes(range(128, 256)) * 40
-    with pytest.raises(ReadError, match="encoding of the text could not be recognized; name the encoding"):
+    with pytest.raises(
+        ReadError, match="encoding of the text could not be recognized; choose another encoding"
+    ):
         read_table(b"a,b\n" + noise, "x.csv")
 
 

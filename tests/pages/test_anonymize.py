@@ -284,7 +284,7 @@ WRONG = {
     "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "more than one label"),
     "not nested": (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
     "two paths": (b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n", "two different paths"),
-    "ragged": (b"33617;a;*\n33620;*\n", "number of fields"),
+    "ragged": (b"33617;a;*\n33620;*\n", "number of levels"),
     "empty": (b"", "empty"),
     "too little UTF-16": (b"\xff\xfe3\x00", "no line for some values"),
 }
@@ -331,13 +331,26 @@ def test_other_methods(app: Tab) -> None:
 def test_microaggregation_needs_numbers(app: Tab) -> None:
     """MDAV on names would end in a traceback."""
     page(app).set("selectbox", METHOD, "microaggregation")
-    assert "microaggregation needs numbers, sex has none" in app.errors.lower()
+    assert "column 'sex' holds no numbers" in app.errors.lower()
     assert app.button(MAKE).disabled
     for name in ("sex", "zip"):
         role(app, name, "insensitive")
     app.press(MAKE)
     assert app.errors == ""
     assert made(app).groupby("age").size().min() >= 5
+
+
+def test_cells_are_suppressed_from_the_levels_that_are_chosen(app: Tab) -> None:
+    """A person could not begin from ten years of age, or would see the cost of another method."""
+    page(app).set("selectbox", METHOD, "cell suppression")
+    assert "What each k costs with suppression of cells" in app.text
+    app.press(MAKE)
+    cells = [(made(app) == "*").to_numpy().sum()]
+    app.set("number_input", "Level of age", 1).press(MAKE)
+    cells.append((made(app) == "*").to_numpy().sum())
+    assert app.errors == ""
+    assert cells[0] > cells[1] > 0
+    assert made(app).groupby(["age", "sex", "zip"]).size().min() >= 5
 
 
 def test_methods_are_compared_on_demand(app: Tab) -> None:
@@ -347,8 +360,8 @@ def test_methods_are_compared_on_demand(app: Tab) -> None:
     app.press("Compare the methods")
     assert len(app.curator.lines()) > reads
     table = next(each.value for each in app.at.dataframe if "method" in each.value)
-    assert table["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
-    assert "microaggregation needs numbers" in app.text
+    assert table["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
+    assert "holds no numbers" in app.text
 
 
 def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -522,3 +535,20 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert "8-map" in models
     assert "(0, 0.9)-presence" in models
     assert len(made(app)) <= 120
+
+
+def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
+    """The levels of one column could be changed by an edited plan file only."""
+    page(app).set("toggle", "Show the levels one step away", True)
+    assert app.errors == ""
+    chosen = next(each for each in app.at.selectbox if each.label == "A step that meets the demands")
+    step = next(each for each in chosen.options if each.endswith("coarser"))
+    chosen.set_value(step).run()
+    app.press("Use this step")
+    loaded = app.session.own(AnonymizeState).loaded
+    assert loaded is not None
+    assert loaded.node is not None
+    assert "A plan made earlier" in app.text
+    app.press(MAKE)
+    assert json.loads(app.session.anonymized.plan)["node"] == dict(loaded.node)
+    assert app.errors == ""

@@ -82,7 +82,7 @@ def test_a_constant_column_is_no_feature(app):
     assert features.value == ["age"]
     features.set_value(["age", "land"]).run()
     assert "it is constant, and tells no class from another" in app.errors
-    assert "Leave it out" in app.errors
+    assert "Choose another column" in app.errors
     assert not any(each.label.startswith("Release for") for each in app.at.button)
     assert spent(app) == 0
 

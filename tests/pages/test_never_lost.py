@@ -28,7 +28,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     assert later.errors == ""
     assert "counts is within" in later.text
     names = [each.label for each in later.at.get("download_button")]
-    assert {"Counts with low and high (CSV)", "Rows (CSV)", "The same as a notebook"} <= set(names)
+    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "The same as a notebook"} <= set(names)
     for page in ("ledger", "codebook"):
         assert later.go(page).errors == ""
         assert "Open a data set first" not in later.text
@@ -116,7 +116,7 @@ def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     assert other.session.draft.edited["high"].tolist()[0] == "99"
     field = next(each for each in other.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", b"[]", "application/json").run()
-    assert "not a schema" in other.errors
+    assert "not a codebook" in other.errors
     assert other.session.draft.edited["high"].tolist()[0] == "99"
 
 

@@ -25,6 +25,7 @@ SHOWN = {
 }
 MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
 SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
+SAME_EVERYWHERE |= {"English", "Deutsch"}  # in the switch, each language has its own name
 BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦counted together⟧", "⟦cells⟧"}
 BOOK |= {"⟦share of rows whose age moved⟧", "⟦error of a cell, % of the rows of a mean one⟧"}
 """Columns of the guided example, and of the lesson that names columns of the invented census: data."""
@@ -38,6 +39,9 @@ class Pseudo(gettext.NullTranslations):
 
     def gettext(self, message: str) -> str:
         return "⟦" + message.replace(": ", "： ") + "⟧"
+
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        return self.gettext(one if number == 1 else many)
 
 
 class PseudoTab(Tab):

@@ -106,7 +106,7 @@ def test_page(app: Tab) -> None:
 
 
 def test_language(app: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "language", lambda: "de-AT")
-    assert "Was bekannt ist" in app.go("codebook").text
-    monkeypatch.setattr(session, "language", lambda: "fr")
+    monkeypatch.setattr(session, "language", lambda: "fr-CA")
+    assert "Ce qui est connu" in app.go("codebook").text
+    monkeypatch.setattr(session, "language", lambda: "nl")
     assert "What is publicly known" in app.go("codebook").text

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.risk.reidentification import reidentification_risk
+from dpcore.risk.reidentification import estimated_k_map, reidentification_risk
 from dpcore.tables.classes import equivalence_classes, joint_classes
 
 SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
@@ -79,3 +81,31 @@ def test_bad_requests_are_refused() -> None:
         equivalence_classes(table.head(0), ["age"])
     with pytest.raises(ParameterError):
         reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.0)
+
+
+def crowd(smallest: int, people: int, population: int, *, with_none: bool = False) -> int:
+    """The estimated k-map, term by term: the law without 0, or the planted fault with it."""
+
+    def needed(k: int) -> int:
+        mean, seen = k * people / population, 0 if with_none else 1
+        term = [math.exp(-mean) * mean**n / math.factorial(n) for n in range(k + 1)]
+        whole = 1.0 if with_none else 1 - term[0]
+        while seen < k and sum(term[(0 if with_none else 1) : seen + 1]) / whole < 0.95:
+            seen += 1
+        return min(k, seen + 1)
+
+    return max(k for k in range(1, min(population, 120) + 1) if needed(k) <= smallest)
+
+
+def test_estimated_k_map_term_by_term() -> None:
+    """Broken: a small sample passes for one in which everybody looks like many people of the population."""
+    faults = 0
+    for smallest in (1, 2, 3, 5, 8):
+        for population in (100, 110, 200, 400, 1_000):
+            estimate = estimated_k_map(smallest, people=100, population=population)
+            if estimate < 100:
+                assert estimate == crowd(smallest, 100, population), (smallest, population)
+                faults += estimate != crowd(smallest, 100, population, with_none=True)
+    assert faults > 2
+    assert estimated_k_map(7, people=100, population=100) == 7
+    assert estimated_k_map(1, people=10, population=10**9) == 1

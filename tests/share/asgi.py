@@ -22,7 +22,14 @@ class Answer:
 
 
 def call(
-    app: Any, method: str, path: str, body: bytes = b"", *, address: str = "192.0.2.1", query: str = ""
+    app: Any,
+    method: str,
+    path: str,
+    body: bytes = b"",
+    *,
+    address: str = "192.0.2.1",
+    query: str = "",
+    accepted: str = "",
 ) -> Answer:
     """One request and its answer."""
     parts = [body[start : start + 65_536] for start in range(0, len(body), 65_536)] or [b""]
@@ -37,7 +44,8 @@ def call(
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "path": path,
         "raw_path": path.encode(), "root_path": "", "scheme": "http", "query_string": query.encode(),
-        "headers": [(b"host", b"survey.test")], "client": (address, 1), "server": ("survey.test", 80),
+        "headers": [(b"host", b"survey.test"), (b"accept-language", accepted.encode())],
+        "client": (address, 1), "server": ("survey.test", 80),
     }  # fmt: skip
     # in a thread of its own: the browser tests leave a running loop in this one
     thread = threading.Thread(target=lambda: asyncio.run(app(scope, receive, send)))

@@ -50,7 +50,7 @@ def test_it_is_off_unless_its_owner_turns_it_on(shared: Shared) -> None:
     refused, gone = shared.get(query=PAGE), shared.get("x" * 43)
     assert (refused.status, refused.body, refused.headers) == (404, gone.body, gone.headers)
     token = shared.make(contents=frozenset(EVERYTHING))
-    assert 'href="?file=explore.html"' in shared.get(token).text
+    assert 'href="?file=explore.html&amp;lang=en"' in shared.get(token).text
     assert "<script" not in shared.get(token).text
     assert shared.get(token, query=PAGE).status == 200
     for each in shared.shares.of("d"):

@@ -231,7 +231,7 @@ def test_how_often_it_was_opened(shared: Shared) -> None:
 def test_files(shared: Shared) -> None:
     """What is downloaded would not be what the page shows."""
     page = shared.get().text
-    names = re.findall(r'href="\?file=([^"]*)"', page)
+    names = re.findall(r'href="\?file=([^"&]*)&amp;lang=en"', page)
     assert names == [
         "counts.csv", "counts.parquet", "counts.json", "datapackage.json", "rows.csv", "rows.parquet",
         "guarantee.json", "release.json",
@@ -495,7 +495,7 @@ def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None
     page = shared.get()
     assert page.status == 200
     assert "<figure>" in page.text
-    for name in re.findall(r'href="\?file=([^"]*)"', page.text):
+    for name in re.findall(r'href="\?file=([^"&]*)&amp;lang=en"', page.text):
         assert shared.get(query=f"file={name}").status == 200
     if 'id="ask"' in page.text:
         assert "About " in shared.get(query="is-0=").text

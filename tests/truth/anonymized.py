@@ -199,6 +199,10 @@ class Truth:
         each = [1 + share for share in self.covered(node, hidden).values()]
         return math.prod(each) ** (1 / len(each)) - 1
 
+    def starred(self, name: str) -> float:
+        """Share of the cells of a column that print `*`."""
+        return float(self.labels(self.node)[name].mask(self.suppressed, "*").eq("*").mean())
+
     def moved(self, name: str) -> float:
         """Total variation between a column and what a reader of its labels expects of each value."""
         level = self.plan["hierarchies"][name][self.plan["node"][name]]
@@ -308,6 +312,10 @@ class Averaged:
     def loss(self, _node: Node, _hidden: pd.Series) -> float:
         each = [1 + share for share in self.given_up.values()]
         return math.prod(each) ** (1 / len(each)) - 1
+
+    def starred(self, _name: str) -> float:
+        """Share of the cells of a column that print `*`."""
+        return 0.0
 
     def moved(self, name: str) -> float:
         """Total variation between twenty parts of the values, with as many rows each, and the means there."""

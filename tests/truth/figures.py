@@ -68,6 +68,10 @@ class Marking(gettext.NullTranslations):
             self._made[message] = MESSAGE + "".join(self._parts(message)) + END
         return self._made[message]
 
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        """The form of many with its marks, whatever the number, so that a figure has one id."""
+        return self.gettext(many)
+
     def _parts(self, message: str) -> Iterator[str]:
         for literal, field, spec, conversion in string.Formatter().parse(message):
             yield literal.replace("{", "{{").replace("}", "}}")

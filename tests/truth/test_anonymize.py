@@ -86,7 +86,7 @@ LINKED = (
 )
 AGAIN = "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}.|share"
 PAGE = {
-    "{rows} rows|rows": lambda t: t.cap,
+    "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
     f"{HEADER}|left": lambda t: 3,
@@ -113,6 +113,7 @@ PAGE = {
     f"{BEFORE} > level": lambda t: t.levels,
     f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
     f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
+    f"{BEFORE} > cells suppressed": lambda t: [t.starred(n) for n in t.known],
     f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
@@ -209,9 +210,9 @@ SHOWN = {
     "Rows of a table of personal data, made coarser until people look alike: {models}.|models": (
         lambda t: "; ".join(t.promised)
     ),
-    "{rows} rows of {columns} columns|rows": lambda t: len(t.made),
-    "{rows} rows of {columns} columns|columns": lambda t: t.made.shape[1],
-    "{rows} more rows are in the table.|rows": lambda t: len(t.made) - 100,
+    "{number:,} rows of {columns} columns|number": lambda t: len(t.made),
+    "{number:,} rows of {columns} columns|columns": lambda t: t.made.shape[1],
+    "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),  # of the machine
@@ -307,7 +308,8 @@ def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Tru
     found = check(seen[:end], PAGE | of_cells(t), STATIC, t)
     check(of_report(files[REPORT], marks), SIGNED, STATIC, t)
     rows = {
-        f"{{rows}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])]) for name in t.csv
+        f"{{number}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])])
+        for name in t.csv
     }
     check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
     return found
@@ -357,7 +359,7 @@ def test_a_wrong_base_is_caught(
 
 
 BESIDE = "What this does not promise > "
-FREE = ("mondrian", "local recoding")
+FREE = ("cell suppression", "mondrian", "local recoding")
 
 
 class Local:
@@ -420,7 +422,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{HEADER}|held": 0,
         f"{HEADER}|left": 3,
         " > value": lambda shown: "300 rows.csv" in shown,
-        "{versions} versions of this table were made; together they can reveal more.|versions": 2,
+        "{versions} versions of this table were made; together they can reveal more.|versions": 3,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,
@@ -436,6 +438,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{KEPT}|loss": t.loss,
         f"{KEPT}|share": 0,
         f"{BEFORE} > generalized": list(t.given_up.values()),
+        f"{BEFORE} > cells suppressed": [t.csv[name].eq("*").mean() for name in t.known],
         f"{BEFORE} > moved": [t.moved(name) for name in t.known],
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,
@@ -447,12 +450,12 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BESIDE}generalized": lambda shown: agrees(shown[1:], [way[0] for way in made]),
         f"{BESIDE}information loss": lambda shown: agrees(shown[1:], [way[1] for way in made]),
         f"{BESIDE}suppressed": lambda shown: agrees(shown[1:], [0] * len(made)),
-        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 3,
+        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
         "Another version of this table was made before ({others} in all). Versions together can reveal "
     )
-    true[versions + "more than each alone, and no budget counts that.|others"] = 1
+    true[versions + "more than each alone, and no budget counts that.|others"] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 
@@ -471,7 +474,7 @@ def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pyte
     tab.press("Compare the methods")
     seen = figures(tab, marking)
     end = [each.id for each in seen].index(EXAMPLE)
-    order = [made["local recoding"], made["mondrian"]]
+    order = [made[method] for method in ("local recoding", "cell suppression", "mondrian")]
     compared_ids = check(seen[:end], of_local(t, order), STATIC | of_search, None)
     assert compared_ids >= {f"{BESIDE}information loss", LOSES + "loss", f"{BEFORE} > moved"}
 
@@ -518,3 +521,31 @@ def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatc
     assert check(seen, {name: lambda _, true=true: true for name, true in facts.items()}, (), None) == {
         *facts
     }
+
+
+@pytest.mark.parametrize("name", but_first(1, ["visits", "odd cells"]))
+def test_the_levels_one_step_away_are_of_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step would be chosen by a cost, or by a smallest group, that it does not have."""
+    tab, files = after_making(TABLES[name], monkeypatch)
+    t = Truth(TABLES[name], files)
+    tab.set("toggle", "Show the levels one step away", True)
+    shown = next(each.value for each in tab.at.dataframe if "smallest group at this limit" in each.value)
+    assert len(shown) == 1 + sum(
+        (t.plan["node"][column] > 0) + (t.plan["node"][column] < len(t.plan["hierarchies"][column]) - 1)
+        for column in t.known
+    )
+    allowed = math.floor(t.plan["limit"] * t.person.nunique())
+    for step in shown.itertuples(index=False):
+        column, _, way = step[0].rpartition(" ")
+        node = tuple(
+            t.plan["node"][each] + (each == column) * {"coarser": 1, "finer": -1, "chosen": 0}[way]
+            for each in t.known
+        )
+        hidden = t.hidden(node, t.k)
+        crowds = sorted(t.of_rows(node).groupby([t.labels(node)[each] for each in t.known]).first())
+        kept = [each for each, up_to in zip(crowds, np.cumsum(crowds), strict=True) if up_to > allowed]
+        assert agrees([step[1]], [t.loss(node, hidden)])
+        assert int(step[2].replace(",", "")) == min(kept, default=crowds[-1])
+        assert int(step[3].replace(",", "")) == hidden.sum()
+        assert int(step[4].replace(",", "")) == t.labels(node)[~hidden].drop_duplicates().shape[0]
+        assert (step[5] == "yes") == (t.person[hidden].nunique() <= allowed)

@@ -15,9 +15,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, poisson
 
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
 from tests.truth.groups import MISSING, People, cells
@@ -152,7 +152,7 @@ class Truth:
         column = self.rows[name].mask(self.rows[name] == MISSING)
         with suppress(ValueError):
             column = pd.to_numeric(column)
-        tree, leaf = suggest(column).read(column)
+        tree, leaf = suggest_hierarchy(column).read(column)
         level = next(level for level in tree.levels if len(set(level)) == labels)
         found = pd.Series(np.array(level)[leaf], self.rows.index)
         stands = found.map(pd.Series(level).value_counts())
@@ -210,7 +210,7 @@ PAGE = {
     f"{LINKED}|unique": lambda t: (t.listed == 1).all(axis=1).sum(),
     f"{GUESSED}|journalist": lambda t: t.of_list.max(),
     f"{GUESSED}|marketer": lambda t: t.of_list.mean(),
-    "{rows} rows|rows": lambda t: t.cap,
+    "{number} rows|number": lambda t: t.cap,
     "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: 0,
     "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: 0,
     "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
@@ -236,7 +236,7 @@ PAGE = {
     f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
     f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
     f"{GIVEN} > distance from the table (t)": lambda t: [t.all.t(each) for each in t.secrets],
-    "**{people:,} people agree with that.**|people": lambda t: t.person[t.alike.index].nunique(),
+    "**{number:,} people agree with that.**|number": lambda t: t.person[t.alike.index].nunique(),
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
@@ -323,6 +323,10 @@ WAYS = (
     "An estimated {share} of the ways in which people of the whole population appear are unique (by "
     "{model}'s model); somebody with several rows may appear in several ways.|share"
 )
+CROWD = (
+    "The smallest group has an estimated {k} or more people in the population (k-map, by the Poisson model "
+    "without 0, at an error of 5 %).|k"
+)
 SETS_OF = (
     "A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to "
     "{size} columns were looked at.|size"
@@ -391,6 +395,19 @@ def of_population(people: int, number: int) -> float:
     return float(quad(chance, 0, np.inf)[0])
 
 
+def crowd(population: int, smallest: int) -> int:
+    """The most people of whom a class is seen with more than these in one of 20 samples at most."""
+
+    def passes(k: int) -> bool:
+        none = poisson.pmf(0, k * 90 / population)
+        beyond = next(
+            n for n in range(1, k + 1) if n == k or poisson.sf(n, k * 90 / population) <= 0.05 * (1 - none)
+        )
+        return min(k, beyond + 1) <= smallest
+
+    return max(k for k in range(1, 200) if passes(k))
+
+
 def estimated_unique(sizes: pd.Series, population: int) -> float:
     """Of the ways in which a population appears, those that are unique: Zayatz; Pitman for a small sample."""
     ways = int(sizes.sum())
@@ -419,6 +436,7 @@ def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
         HEAVIEST + "share": rows.part(heaviest),
         SETS_OF: len(t.known),
         WAYS: estimated_unique(t.all.sizes, population),
+        CROWD: crowd(population, int(t.all.smallest.min())),
         f"{GUESSED}|journalist": risks.max(),
         f"{GUESSED}|marketer": risks.mean(),
     }
@@ -448,7 +466,7 @@ def test_each_row_and_a_population(
     seen, file, t = row_walk(marking, monkeypatch, population)
     rows = Rows(t, 0.01)
     compared = check(seen, PAGE | row_facts(t, rows, population), STATIC, t)
-    assert compared >= {FIRST, HEAVIEST + "share", WAYS, f"{GUESSED}|marketer"}
+    assert compared >= {FIRST, HEAVIEST + "share", WAYS, CROWD, f"{GUESSED}|marketer"}
     found = pd.read_csv(io.BytesIO(file)).rename(columns=bare)
     for name, true in rows.file().items():
         assert np.allclose(found[name], true, atol=6e-5 if name.startswith("part") else 1e-6), name

@@ -17,7 +17,7 @@ from workbench.records import codebook_view
 TABLE = "What is publicly known > "
 STEPS = {"month": 12, "quarter": 4, "year": 1}
 STATIC = {TABLE + "why"}  # a reason of the library: its numbers are the steps and bounds that stand beside it
-NAMES = {TABLE + "column", "Left out: {columns}.|columns"}
+NAMES = {TABLE + "column", "**Left out:** {columns}.|columns"}
 NAMES |= {
     "Some facts were taken from the data: {columns}. Every guarantee says so, because they reveal something "
     "about the table.|columns"
@@ -65,8 +65,8 @@ def facts(tab: Any, odd: Odd) -> dict[str, Any]:
     book = json.loads(tab.session.data_sets[tab.session.current].declaration.schema.to_json())
     columns = book["columns"]
     return around(tab) | {
-        "{rows} rows|rows": lambda _: odd.cap,
-        "**{columns} columns may be released. Protected: {unit}.**|columns": lambda _: (
+        "{number} rows|number": lambda _: odd.cap,
+        "**{number} columns may be released. Protected: {unit}.**|number": lambda _: (
             odd.frame.shape[1] - (odd.id is not None) - odd.frame.isna().all().sum()
         ),
         TABLE + "cells": lambda _: [cells(each) for each in columns],

@@ -112,8 +112,8 @@ def head(name: str) -> Callable[[Drafted], Any]:
 def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
     names = [*of.grid.index]
     return {
-        "{rows:,} rows and {columns} columns were read.|rows": lambda of: len(of.odd.frame),
-        "{rows:,} rows and {columns} columns were read.|columns": lambda of: of.odd.frame.shape[1],
+        "{number:,} rows and {columns} columns were read.|number": lambda of: len(of.odd.frame),
+        "{number:,} rows and {columns} columns were read.|columns": lambda of: of.odd.frame.shape[1],
         **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
@@ -129,14 +129,14 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
                 head("value")(of)(shown) if isinstance(shown, tuple) else shown in set(of.raw["admitted"])
             )
         ),
-        "{more} more columns are asked about after this.|more": lambda of: (
+        "{number} more columns are asked about after this.|number": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
         "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: 1,
         "{name} {loss}|loss": lambda of: 3,
         "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
         "{name} {loss} with delta {delta:g}|delta": lambda of: lambda shown: float(shown) == 1e-9,
-        "{rows} rows|rows": lambda of: of.odd.cap,
+        "{number} rows|number": lambda of: of.odd.cap,
         "{more} more|more": lambda of: len(names) - 8,
         "{first} and {last}|first": lambda of: lambda shown: set(shown.split(", ")) <= {*of.odd.frame},
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
@@ -189,7 +189,7 @@ def test_every_figure_is_of_the_table(marking, name) -> None:
     """A cap would be said to keep other rows than it does, or cells that nobody can read would be hidden."""
     of = drafted(name)
     seen = check(figures(of.tab, marking), facts(of), STATIC, of)
-    assert seen >= {f"{GRID} > missing", "{rows:,} rows and {columns} columns were read.|rows"}
+    assert seen >= {f"{GRID} > missing", "{number:,} rows and {columns} columns were read.|number"}
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

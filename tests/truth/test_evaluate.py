@@ -42,7 +42,7 @@ KEPT = (
     "Fit for single columns only: {kept} of the relations between columns are kept.|kept",
 )
 STATIC = {
-    "{rows} rows|rows",  # of a person that count, in the line on who is protected
+    "{number} rows|number",  # of a person that count, in the line on who is protected
     "Pay epsilon {epsilon:g} for this figure|epsilon",  # what the slider is at
     "epsilon {epsilon}|epsilon",  # what a release cost, in its title: compared on the Ledger page
     HEAD + "at",  # the two rules at 0 and 1

@@ -212,7 +212,7 @@ def compared(tab: MarkedTab, marks: Any, facts: dict[str, Callable[[Any], Any]],
 
 def of_pairs(points: Points) -> dict[str, Callable[[Any], Any]]:
     keys = itertools.product((PRIVATE, CLUSTERS), EPSILONS)
-    return facts_of([("distance of all pairs of columns", [(key, points.pairs(key)) for key in keys])])
+    return facts_of([("distance of pairs of columns", [(key, points.pairs(key)) for key in keys])])
 
 
 def test_methods_against_epsilon(marking, monkeypatch: pytest.MonkeyPatch) -> None:

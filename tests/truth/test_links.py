@@ -20,7 +20,7 @@ from workbench.store.surveys import links_work
 from workbench.ui.report import downloads
 
 STATE = "made on {made}, works until {expires} UTC, for {whom}|"
-SEEN = "opened {times} times, last on {when} UTC|"
+SEEN = "opened {number} times, last on {when} UTC|"
 CHOICES = {
     "{days} days|days",  # for how long a link may work
     "Show it to somebody > code",  # the address, which is drawn by chance
@@ -43,10 +43,10 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     (share,) = session.shares().of(tab.session.current)
     facts = facts_of(Told(downloads.content(release, "release.json")), release, odd) | around(tab)
     facts |= {
-        "{rows} rows|rows": lambda _: odd.cap,
+        "{number} rows|number": lambda _: odd.cap,
         STATE + "made": lambda _: lambda shown: shown == f"{share.made:%Y-%m-%d}",
         STATE + "expires": lambda _: lambda shown: shown[:10] == f"{share.expires:%Y-%m-%d}",
-        SEEN + "times": lambda _: 3,
+        SEEN + "number": lambda _: 3,
         SEEN + "when": lambda _: lambda shown: shown[:10] == f"{share.last_opened:%Y-%m-%d}",
     }
     return tab, sent, facts
@@ -57,7 +57,7 @@ def test_the_preview_and_the_page_say_what_the_release_does(made, marking) -> No
     tab, sent, facts = made
     seen = figures(tab, marking)
     compared = check(seen, facts, STATIC | CHOICES | {"Show it to somebody > code"}, None)
-    assert {"days: rows", STATE + "expires", SEEN + "times"} <= compared
+    assert {"days: rows", STATE + "expires", SEEN + "number"} <= compared
     behind = of_html(sent, marking)
     assert "days: rows" in check(behind, facts, STATIC, None)
     assert set(behind) <= set(seen)

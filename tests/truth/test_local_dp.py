@@ -24,7 +24,7 @@ REPORTS = "{people} reports by {protocol}, epsilon {epsilon} per answer.|"
 Z = 1.959963984540054
 DESIGN = {  # of a survey that nobody has answered yet: closed forms, held against oracles in tests/local
     "{days} days|days",
-    "Make {count} links|count",
+    "Make {number:,} links|number",
     "Off by > value",
     "People for ± 1 % > value",
     "Size of a report > value",

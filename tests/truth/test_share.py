@@ -39,9 +39,9 @@ from workbench import session
 from workbench.records.link_form import LinksState
 from workbench.store.shares import SharedPage
 from workbench.store.surveys import links_work
+from workbench.ui.language import join
 from workbench.ui.report import asking, downloads, of_release, of_table, sentences
 from workbench.ui.report.document import page
-from workbench.ui.wording import join
 
 COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 100 cases|"
 BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}.|"
@@ -52,7 +52,8 @@ AMONG = "The largest is one of {cells}; the noise hides which.|cells"
 HALF = "More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}.|"
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
-    "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
+    "Of each person at most {number} rows were counted: further rows of people who have more are left out."
+    "|number"
 )
 MADE = (
     "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
@@ -635,7 +636,7 @@ def test_a_wrong_base_of_an_anonymized_table_is_caught(
         check(of_html(files["page"].decode(), marking), syntactic_facts(files, t), STATIC, None)
 
 
-COMPARED = ("earlier", "now", "difference", "low", "high", "low with chance", "high with chance", "so")
+COMPARED = ("earlier", "now", "difference", "true difference", "with chance", "so")
 BOTH = "Whoever is in both tables loses {loss} to both releases together.|loss"
 CHANGED = "More than noise and chance explain: {cells}.|cells"
 SIGNS = {
@@ -674,8 +675,10 @@ def compared_facts(now: Told, earlier: Told, odd: Odd, release: Release) -> dict
         half, change = width(one + other, True, now.noise, error), drawn_now - drawn_before
         ends = np.minimum(change - half, values - before), np.maximum(change + half, values - before)
         chance = scipy.stats.norm.isf(error / 2) * np.sqrt(odd.cap * np.maximum(high + most, 1))
-        sides = (before, values, values - before, *ends, ends[0] - chance, ends[1] + chance)
         heading = f"{name}: "
+        sides = (before, values, values - before)
+        for key, more in (("true difference", 0), ("with chance", chance)):
+            true[heading + key] = between(ends[0] - more, ends[1] + more)
         true |= {heading + key: side.tolist() for key, side in zip(COMPARED, sides, strict=False)}
         verdicts = (ends[0] > 0) * 1 + (ends[0] > chance) - (ends[1] < 0) * 1 - (ends[1] < -chance)
         words = [SIGNS[int(each)] for each in verdicts]
@@ -686,6 +689,12 @@ def compared_facts(now: Told, earlier: Told, odd: Odd, release: Release) -> dict
         true[heading + CHANGED] = "; ".join(parts)
     true[BOTH] = true["{name} {loss}|loss"] = lambda shown: "5" in shown
     return {key: lambda _, value=value: value for key, value in true.items()}
+
+
+def between(low: np.ndarray, high: np.ndarray) -> Callable[[list[str]], bool]:
+    """Whether texts such as "-12 … 8" name these ends, as whole numbers."""
+    ends = [f"{round(a)} … {round(b)}" for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    return lambda shown: [each.replace(",", "").replace("\u2212", "-") for each in shown] == ends
 
 
 def test_a_comparison_is_of_both_files(marking) -> None:
@@ -700,7 +709,7 @@ def test_a_comparison_is_of_both_files(marking) -> None:
     ]
     facts = compared_facts(now, before, odd, release)
     compared = check(tables, facts, {"{column}: now and earlier|column"}, None)
-    assert {f"{name}: {heading}" for name in now.columns for heading in COMPARED[:7]} <= compared
+    assert {f"{name}: {heading}" for name in now.columns for heading in COMPARED[:5]} <= compared
 
 
 def test_a_comparison_with_another_release_is_caught(marking) -> None:

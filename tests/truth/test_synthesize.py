@@ -151,7 +151,7 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
         "differentially private · {loss} · {unit}|unit": unit,
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
-        "{rows} rows|rows": walk.odd.cap,
+        "{number} rows|number": walk.odd.cap,
         "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
         "{unit}: spent {spent} · held {held} · left {left}|held": 0,
         "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,
@@ -191,7 +191,7 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
         "The number of rows would be reported within ± {half}.|half": total,
         "{cells} cells in all.|cells": sum(n for n, _half in halves.values()),
-        "The budget allows {repeats} such releases.|repeats": math.floor(walk.left / EPSILON),
+        "The budget allows {number:,} such releases.|number": math.floor(walk.left / EPSILON),
     }
 
 

@@ -8,11 +8,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from stdnum.cn import ric
 
 from dpcore.io import read_table, to_csv
 from dpcore.schema import suggest_schema
 from dpcore.tables.rows import PublicTable
-from workbench.samples import SAMPLES, census, customers, hospital, voter_list
+from workbench.samples import SAMPLES, census, customers, hospital, patients, voter_list
 
 KNOWN_TO_ANYONE = ["zip", "birth_date", "sex"]
 
@@ -141,6 +142,18 @@ def test_what_an_audit_should_find_in_the_hospital(visits: pd.DataFrame) -> None
     assert set(hamlet["diagnosis"]) == {"Tuberculosis"}
 
 
+def test_names_and_ids_of_the_patients_in_china_are_found() -> None:
+    """A table with Chinese headings would be released with the names and resident ids of people."""
+    frame = patients()
+    assert all(map(ric.is_valid, frame["身份证号"]))
+    assert set(frame["身份证号"].str[2:6]) == {"0000"}  # a province and no county: nobody has such a number
+    schema = suggest_schema(frame)
+    assert {each.name for each in schema.excluded} == {"姓名", "身份证号"}
+    assert set(schema.domain.names) == {"性别", "出生日期", "邮编", "科室", "诊断", "费用"}
+    assert (pd.to_datetime(frame["出生日期"]).dt.strftime("%Y%m%d") == frame["身份证号"].str[6:14]).all()
+    assert set(frame.loc[frame["邮编"] == 215_600, "诊断"]) == {"肺结核"}
+
+
 @pytest.mark.parametrize(
     ("build", "digest"),
     [
@@ -148,6 +161,7 @@ def test_what_an_audit_should_find_in_the_hospital(visits: pd.DataFrame) -> None
         (hospital, "2ad89c9da76a216b"),
         (voter_list, "201dcbaad193a428"),
         (customers, "a16f1e23983a1b2c"),
+        (patients, "1473e182ec4471e6"),
     ],
 )
 def test_a_sample_is_the_same_everywhere(build: object, digest: str) -> None:

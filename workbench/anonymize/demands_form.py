@@ -15,6 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     NonUniformEntropy,
 )
+from dpcore.anonymize.methods import CellSuppression
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -24,7 +25,7 @@ from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
@@ -85,6 +86,23 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     )
 
 
+def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
+    """Ask for the level of each column from which cells are suppressed; None for other methods."""
+    if method != CellSuppression.kind:
+        return None
+    with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
+        return {
+            name: st.number_input(
+                _("Level of {column}").format(column=plain(name)),
+                0,
+                current.hierarchies[name].height,
+                key=f"anonymize-level-{name}-{current.version}",
+                help=_("0: the values as they are."),
+            )
+            for name in current.quasi_identifiers
+        }
+
+
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """Ask for the column of households, where groups are to count these."""
     known = current.quasi_identifiers
@@ -120,7 +138,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
         return ()
     left, right = st.columns(2)
     selected = left.multiselect(
-        _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
+        capital("columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
     columns = [name for name in selected if name in names]
     model_of, own = kinds[kind].choose(right, ""), list[str]()

@@ -14,13 +14,12 @@ import pandas as pd
 import dpcore
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
-from workbench import session
 from workbench.anonymize import outcomes
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, minute
 from workbench.ui.report.document import fragment
-from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked
+from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked, whole
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
@@ -34,7 +33,6 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
     title, reasons = recommendation(report, outcomes.versions(curator))
     return fragment(
         "internal.html",
-        language=session.language(),
         title=_("Residual risk of an anonymized table: {name}").format(name=curator.name),
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
@@ -130,7 +128,7 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
                 level, tree = plan.node[name], plan.hierarchies[name]
                 line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
                 line[_("labels")] = SAYS.say(
-                    "labels", labels=f"{len(tree.labels(level)):,}", values=f"{len(tree.values):,}"
+                    "labels", labels=whole(len(tree.labels(level))), values=whole(len(tree.values))
                 )
         lines.append(line)
     return pd.DataFrame(lines)
@@ -212,7 +210,7 @@ def secrets(report: ResidualRiskReport) -> pd.DataFrame:
                 _("(c, 2)-diverse for c above"): number(risk.recursive_c),
                 _("t"): number(risk.t_equal),
                 _("t, ordered"): number(risk.t_ordered),
-                _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
+                _("groups that reveal the value"): whole(risk.homogeneous_classes),
             }
             for name, risk in report.side.secrets.items()
         ]
@@ -223,10 +221,10 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,
-        _("Date (UTC)"): datetime.now(UTC).isoformat(timespec="minutes"),
+        _("Date (UTC)"): minute(datetime.now(UTC)),
         _("Program"): f"Privacy Workbench {dpcore.__version__}",
-        _("Rows of the original"): f"{report.original:,}",
-        _("Rows that leave"): f"{report.left:,}",
+        _("Rows of the original"): whole(report.original),
+        _("Rows that leave"): whole(report.left),
         _("Line of the ledger"): str(noted[-1].number) if noted else "",
         _("Fingerprint of the plan"): noted[-1].content["anonymized"][:16] if noted else "",
     }
@@ -235,13 +233,5 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
 
 def _signatures() -> pd.DataFrame:
     people = [_("Prepared by"), _("Data protection officer"), _("Responsible for the processing")]
-    empty = [""] * len(people)
-    return pd.DataFrame(
-        {
-            _("who"): people,
-            _("name"): empty,
-            _("agrees, with conditions"): empty,
-            _("place and date"): empty,
-            _("signature"): empty,
-        }
-    )
+    empty = (_("name"), _("agrees, with conditions"), _("place and date"), _("signature"))
+    return pd.DataFrame({_("who"): people} | dict.fromkeys(empty, ""))

@@ -15,7 +15,7 @@ from workbench.anonymize import plans, rules_view, state
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
-from workbench.ui.language import _, said
+from workbench.ui.language import _, commas, said
 from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 
@@ -88,7 +88,7 @@ def hierarchies(current: AnonymizeState) -> None:
 
 def load_plan(current: AnonymizeState) -> None:
     """Take the plan of an earlier table, for the next delivery."""
-    with st.expander(_("Use a plan made earlier")):
+    with st.expander(_("A plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
         file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
         if file is not None:
@@ -99,11 +99,11 @@ def load_plan(current: AnonymizeState) -> None:
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     """Show a loaded plan with the values that it does not know, and say whether it knows all."""
-    st.markdown(_("**A plan made earlier**"))
+    st.markdown(_("A plan made earlier"))
     st.write(
         plans.SAYS.say(
             "plan",
-            models=plain(", ".join(map(str, plan.models)), at_most=300),
+            models=plain(commas(map(str, plan.models)), at_most=300),
             whom=plans.whom(plan),
             method=plans.METHOD_NAMES[plan.method.kind],
             limit=limit_words(plan.limit),
@@ -111,7 +111,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     )
     unknown = current.new_values(curator, plan)
     if unknown:
-        st.warning(plans.SAYS.say("unknown values", columns=plain(", ".join(unknown), at_most=200)))
+        st.warning(plans.SAYS.say("unknown values", columns=plain(commas(unknown), at_most=200)))
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
         extended = current.extended(plan, unknown)

@@ -14,12 +14,12 @@ import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.methods import FullDomain, Method, Mondrian
+from dpcore.anonymize.methods import CellSuppression, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.proposals import FrontierOf
+from dpcore.evaluation.table.proposals import FrontierOf, NeighborsOf
 from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
 from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
@@ -32,8 +32,8 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _
-from workbench.ui.wording import limit_words, number, percent, plain
+from workbench.ui.language import N_, _, capital, commas, digits
+from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -47,8 +47,8 @@ def frontier(
 ) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
     """Compute the cost of every k, with the method.
 
-    That is full-domain at every limit where one pass is quick or wanted, else at the chosen limit while that
-    is suggested, else Mondrian.
+    That is suppression of cells where it is chosen, else full-domain at every limit where one pass is quick
+    or wanted, else at the chosen limit while that is suggested, else Mondrian.
     """
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
@@ -56,8 +56,10 @@ def frontier(
     if predicted.is_feasible and (predicted.usual <= QUICK_SECONDS or current.wants_frontier):
         method, limits = FullDomain(), DRAWN_LIMITS
     elif not method.searches:
-        method, limits = Mondrian(), ()
-    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset)
+        method = Mondrian()
+    if plan.method == CellSuppression():
+        method, limits = plan.method, (plan.limit,)
+    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node))
     key = ("frontier", method.kind, limits, current.version, *asked_of)
     every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
@@ -91,7 +93,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
     stop = functools.partial(current.stopped.add, key)
     with progress_view.told(
-        _("Searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
+        capital("searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
     ) as show:
         yield tell
 
@@ -127,7 +129,7 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
     parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
-    return ("trial", current.version, *parts, plan.counted, plan.subset)
+    return ("trial", current.version, *parts, plan.counted, plan.subset, str(plan.node))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -148,14 +150,15 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
 
 
 def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Method) -> dict[str, str]:
-    report = trial(curator, current, dataclasses.replace(plan, method=method))
+    node = plan.node if method == plan.method else None
+    report = trial(curator, current, dataclasses.replace(plan, method=method, node=node))
     quality = report.quality
     return {
         _("generalized"): percent(quality.ncp),
         _("information loss"): number(quality.loss),
         _("suppressed"): percent(quality.suppressed),
-        _("smallest group"): f"{report.after.risk.k:,}",
-        _("seconds"): f"{report.seconds:.1f}",
+        _("smallest group"): whole(report.after.risk.k),
+        _("seconds"): digits(f"{report.seconds:.1f}"),
     }
 
 
@@ -204,7 +207,7 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
 def _levels(plan: Plan, point: Point) -> str:
     """Return the level of each column; nothing where ranges are free."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
-    return ", ".join(f"{name} {level}" for name, level in levels)
+    return commas(f"{name} {level}" for name, level in levels)
 
 
 def present_choice(
@@ -215,9 +218,8 @@ def present_choice(
     Args: drawn: the method of the frontier, which may be another than the chosen one.
     """
     if drawn == plan.method:
-        limit = plan.limit if drawn.searches else 0.0
         for point in points:
-            if (point.k, point.limit) == (k, limit):
+            if (point.k, point.limit) == (k, plan.limit):
                 sentence = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
                 return point.score, sentence.format(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
@@ -268,10 +270,38 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
             line
             | {
                 _("generalized"): percent(ncp),
+                _("cells suppressed"): percent(report.quality.column_suppressed[name]),
                 _("moved"): percent(report.quality.column_change[name]),
             }
         )
     return pd.DataFrame(lines)
+
+
+def neighbors(
+    curator: Curator, current: AnonymizeState, plan: Plan
+) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
+    """Return a line for the levels of a plan and for each step, and the levels that can be used by name."""
+    key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
+    lines, usable = [], {}
+    for near in session.once(curator, key, lambda: NeighborsOf(plan=plan)):
+        name, node = _("as chosen"), dict(zip(plan.quasi_identifiers, near.node, strict=True))
+        for column, level in (plan.node or {}).items():
+            if node[column] != level:
+                name = _("{column} coarser") if node[column] > level else _("{column} finer")
+                name = name.format(column=column)
+        if near.is_feasible and node != plan.node:
+            usable[name] = node
+        lines.append(
+            {
+                _("levels"): name,
+                _("what is minimized"): number(near.score),
+                _("smallest group at this limit"): f"{near.k:,}",
+                _("rows to suppress"): f"{near.suppressed:,}",
+                _("groups"): f"{near.classes:,}",
+                _("meets the demands"): _("yes") if near.is_feasible else _("no"),
+            }
+        )
+    return pd.DataFrame(lines), usable
 
 
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:

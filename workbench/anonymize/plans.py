@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymize.choices import Suppressed
@@ -51,7 +52,14 @@ class Demands:
     household: str | None = None
 
 
-def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
+def plan_of(
+    curator: Curator,
+    current: AnonymizeState,
+    demands: Demands,
+    *,
+    method: str,
+    node: Mapping[str, int] | None = None,
+) -> Plan:
     """Return the plan that the page says, by the suggested method or by another.
 
     Args:
@@ -59,6 +67,7 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
         current: roles and hierarchies.
         demands: of the person.
         method: kind of a method, or `SUGGESTED`.
+        node: levels to begin from.
 
     Raises: the errors of a plan.
     """
@@ -81,7 +90,22 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
-    return dataclasses.replace(plan, method=Method.of_kind(method)())
+    return dataclasses.replace(plan, method=Method.of_kind(method)(), node=node)
+
+
+def take_plan(curator: Curator, current: AnonymizeState, note: session.TakePlan) -> None:
+    """Take roles, hierarchies and demands of a project that was read; nothing of another table."""
+    plan = note.plan
+    if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(current.roles):
+        return
+    current.notes = note.notes
+    current.set_roles({name: plan.roles.get(name, "insensitive") for name in current.roles})
+    current.complete(curator, plan.hierarchies)
+    for name, hierarchy in plan.hierarchies.items():
+        current.replace_hierarchy(name, current.of_file(name, hierarchy))
+    plan = plan.counting(curator.schema.unit.id_column)
+    method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
+    current.use(dataclasses.replace(plan, method=method))
 
 
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:

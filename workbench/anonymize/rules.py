@@ -36,7 +36,9 @@ def numbers_in(text: str) -> list[float]:
     """Return the numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
     numbers = [float(each) for each in _NUMBER.findall(text)]
     if not numbers:
-        raise ParameterError("there is no number in {text!r}", remedy="write such as 5, 10, 20", text=text)
+        raise ParameterError(
+            "there is no number in {text!r}", remedy="write numbers such as 5, 10, 20", text=text
+        )
     return numbers
 
 

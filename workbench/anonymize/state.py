@@ -17,7 +17,7 @@ from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _, said
+from workbench.ui.language import _, commas, said
 
 
 @dataclass(kw_only=True)
@@ -35,6 +35,7 @@ class AnonymizeState(session.OfDataSet):
         wants_comparison: whether the methods are to be compared.
         failed: key of the last plan that could not be tried, and why.
         stopped: keys of the searches that a person stopped.
+        notes: what a person should know of a project whose plan was taken.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class AnonymizeState(session.OfDataSet):
     wants_comparison: bool = False
     failed: tuple[tuple[object, ...], DpcoreError] | None = None
     stopped: set[tuple[object, ...]] = field(default_factory=set)
+    notes: tuple[str, ...] = ()
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -129,13 +131,11 @@ class AnonymizeState(session.OfDataSet):
         Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
         """
         plan = Plan.from_json(text)
-        columns = {*plan.roles, *(name for name in (plan.subset, plan.household) if name)}
-        missing, new = sorted(columns - set(self.roles)), sorted(set(self.roles) - columns)
-        if missing or new:
+        if others := {*plan.roles, *filter(None, (plan.subset, plan.household))} ^ set(self.roles):
             raise SchemaError(
                 "the plan is for other columns: {columns}",
                 remedy="take the plan of this table, or make a new one",
-                columns=", ".join([*missing, *new]),
+                columns=commas(sorted(others)),
             )
         self.made_by, session.session().anonymized = None, None
         self.use(plan)

@@ -22,7 +22,7 @@ from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, code
 from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
@@ -36,7 +36,8 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
-        st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
+        heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
+        st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
@@ -86,10 +87,20 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
+    if report.plan.method.searches and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
+        _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(curator, current, report.plan, report.after)
         st.markdown("\n".join(f"- {each}" for each in warnings))
+
+
+def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+    lines, usable = outcomes.neighbors(curator, current, plan)
+    st.dataframe(lines, hide_index=True)
+    step = st.selectbox(_("A step that meets the demands"), list(usable), index=None, key="anonymize-step")
+    if step in usable:
+        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -124,11 +135,13 @@ def _figures(report: TrialReport) -> None:
         delta_arrow="off",
     )
     loss.metric(
-        _("Generalized"),
+        capital("generalized"),
         percent(report.quality.ncp),
         help=_("How much of its column's range a published value covers, on average over all cells."),
     )
-    hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    hidden.metric(
+        capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
+    )
     if report.quality.gap:
         st.caption(plans.SAYS.say("not all", gap=percent(report.quality.gap)))
     risks = report.after.risk
@@ -222,7 +235,7 @@ def guided_example() -> None:
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
-            counted, results = examples.computed(step, session.language())
+            counted, results = examples.computed(step, code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))

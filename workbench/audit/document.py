@@ -7,10 +7,9 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
-from workbench import session
 from workbench.audit.findings import SAYS, SHOWN_SETS, attackers, identifiers, linkage_words, secrets
 from workbench.ui import criteria
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, commas
 from workbench.ui.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.verdict import verdict, ways_out, ways_words
@@ -37,7 +36,7 @@ def to_html(
     sets = pd.DataFrame(
         [
             {
-                _("columns"): ", ".join(each.columns),
+                _("columns"): commas(each.columns),
                 _("unique people"): percent(each.uniques),
                 _("distinction"): percent(each.distinction),
                 _("separation"): percent(each.separation),
@@ -50,14 +49,13 @@ def to_html(
     ways = ways_out(report)
     return fragment(
         "internal.html",
-        language=session.language(),
         title=_("Internal audit of {name}").format(name=curator.name),
         internal=" ".join(
             [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
         ),
         verdict=answer,
         parts=[
-            (_("Why"), pd.DataFrame(), reasons),
+            (capital("why"), pd.DataFrame(), reasons),
             (_("The change that helps most"), pd.DataFrame(), [*ways, ways_words()] if ways else []),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

@@ -125,6 +125,7 @@ def attackers(audit: AuditReport) -> list[str]:
         if audit.ways > audit.people:
             estimated = SAYS["unique ways"]
         sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
+        sentences.append(SAYS.say("k-map", k=people_words(estimates.k_map)))
     if audit.suppressed:
         sentences.append(SAYS.say("suppressed", share=percent(audit.suppressed)))
     return sentences

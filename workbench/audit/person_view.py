@@ -12,8 +12,8 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
-from workbench.ui.wording import join, number, percent, plain
+from workbench.ui.language import Words, _, join, n_
+from workbench.ui.wording import number, percent, plain
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
 ASKED = 4
@@ -69,9 +69,7 @@ def sentences(report: PersonReport) -> list[str]:
         return [
             _("**Nobody in this table agrees with that.** An attacker learns that the person is not in it.")
         ]
-    lines = [_("**{people:,} people agree with that.**").format(people=report.people)]
-    if report.people == 1:
-        lines = [_("**One person agrees with that: whoever knows it has found them.**")]
+    lines = [n_("agree", report.people)]
     certain = [name for name, number_of in report.values.items() if number_of == 1]
     if certain:
         lines.append(SAYS.say("one value", columns=plain(join(certain), at_most=200)))

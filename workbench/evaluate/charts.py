@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
-from workbench.ui.language import _
+from workbench.ui.language import _, digits
 from workbench.ui.method_charts import COLORS
 from workbench.ui.wording import percent
 
@@ -73,7 +73,7 @@ def scales(figures: pd.DataFrame) -> Chart:
     )
     ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
     alt = _("Between perfect (0) and independent columns (1): ") + "; ".join(
-        f"{line.figure} {line.release:.2f}" for line in figures.itertuples()
+        f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples()
     )
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
     return Chart(spec=altair.layer(*layers, height=80 + 26 * len(figures)), alt=alt, table=headed(figures))
@@ -86,7 +86,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     _chart, points, spread = _marks(altair, chart, "task", names, colors, tips_of(frame))
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
-        f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
+        f"{line.task} {digits(f'{line.mean:.3f}')}" for line in frame.itertuples() if line.of == names[0]
     )
     spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
     return Chart(spec=spec, alt=alt, table=headed(frame))

@@ -23,7 +23,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.ui import charts, releases, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, commas, n_
 from workbench.ui.wording import percent, plain
 
 SHOWN = 20
@@ -58,9 +58,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     )
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
-        st.caption(
-            _("{left_out:,} pairs of columns have too many cells and are left out.").format(left_out=left_out)
-        )
+        st.caption(n_("pairs left out", left_out))
     _one(curator, candidate, [name for (name,) in columns])
 
 
@@ -83,7 +81,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     """Draw one column from several sources: original, noisy counts, drawn rows, other releases of it."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    name = left.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
+    name = left.selectbox(capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}")
     shares = right.segmented_control(
         _("Counted in"),
         [True, False],
@@ -123,7 +121,7 @@ def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
     """Return one line per column and pair, in their order."""
     return pd.DataFrame(
         {
-            _("columns"): [", ".join(columns) for columns in shares],
+            _("columns"): [commas(columns) for columns in shares],
             _("rows that would have to change"): [percent(share) for share in shares.values()],
         }
     )

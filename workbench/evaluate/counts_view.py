@@ -11,8 +11,8 @@ from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
-from workbench.ui.wording import number, plain
+from workbench.ui.language import _, capital
+from workbench.ui.wording import number, plain, whole
 
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
@@ -20,7 +20,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
     with st.expander(_("Count one or two columns of the original"), key="open-together"):
         widgets.internal_badge()
         columns = st.multiselect(
-            _("Columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
+            capital("columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
         )
         if not columns:
             return
@@ -74,9 +74,9 @@ def _two(counts: CellCounts) -> None:
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
-    exact.metric(_("In the original"), f"{int(counts.original[cell]):,}")
+    exact.metric(_("In the original"), whole(counts.original[cell]))
     if counts.other is not None:
-        here.metric(_("In the release"), f"{int(counts.other[cell]):,}")
+        here.metric(_("In the release"), whole(counts.other[cell]))
     unrelated.metric(
         _("If they were unrelated"),
         number(float(counts.unrelated[cell])),

@@ -17,8 +17,8 @@ from workbench.evaluate.charts import attacks
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
-from workbench.ui.wording import percent
+from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.wording import percent, whole
 
 CANARIES = 1_000
 ATTACKS = Words("evaluate.attacks")
@@ -48,8 +48,8 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
     report = known(key)
     if report is not None:
         _attacked(report)
-    elif st.button(_("Attack"), type="primary", key="attack"):
-        with progress(_("Attacking"), key="stop-heavy") as on_progress:
+    elif st.button(capital("attack"), type="primary", key="attack"):
+        with progress(capital("attacking"), key="stop-heavy") as on_progress:
             widgets.once_in_line(curator, key, lambda: evaluation, on_progress)
         st.rerun()  # the overview above has a figure now
     if make is not None:
@@ -60,14 +60,14 @@ def _attacked(report: Disclosure) -> None:
     if not report.control:
         st.warning(SAYS["no control"])
     elif report.found:
-        worst = ", ".join(ATTACKS[each.attack] for each in report.found)
+        worst = commas(ATTACKS[each.attack] for each in report.found)
         st.warning(
             _("**People in it are exposed: {attacks}.** Do not publish this table.").format(attacks=worst),
             icon=":material/gpp_bad:",
         )
     else:
         st.success(
-            SAYS.say("none works", people=f"{report.people:,}", control=f"{report.control:,}"),
+            SAYS.say("none works", people=whole(report.people), control=whole(report.control)),
             icon=":material/shield:",
         )
     widgets.show_chart(attacks(attacks_table(report)), key="attacks")
@@ -77,7 +77,7 @@ def _canaries(candidate: Candidate) -> None:
     report: CanaryReport | None = known(("canaries", candidate.key))
     if report is None:
         st.caption(SAYS["canaries"])
-        if not st.button(_("Audit the recipe with {number} canaries").format(number=f"{CANARIES:,}")):
+        if not st.button(_("Audit the recipe with {number} canaries").format(number=whole(CANARIES))):
             return
         with st.spinner(_("Running the recipe once")):
             report = audit_with_canaries(candidate)

@@ -6,7 +6,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate.report import Judgement, columns_table, placed, score_words
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.report.document import Document, Picture, TextTable, page
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
@@ -17,9 +17,9 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
-            (_("Worst column"), score_words(similarity, measures.ONE_COLUMN)),
-            (_("Questions off by"), score_words(similarity, measures.QUERIES)),
-            (_("Impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
+            (capital("worst column"), score_words(similarity, measures.ONE_COLUMN)),
+            (capital("questions off by"), score_words(similarity, measures.QUERIES)),
+            (capital("impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
         ),
     )
     places = placed(similarity)

@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, commas
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -70,7 +70,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
     order = list(titles)
     key = st.selectbox(
-        _("Release"),
+        capital("release"),
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],
@@ -158,7 +158,7 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
     declared = as_declared(frame, curator.schema)
     notes = []
     if declared.left_out:
-        columns = ", ".join(plain(name) for name in declared.left_out)
+        columns = commas(plain(name) for name in declared.left_out)
         notes.append(
             _("Not compared, because most values are none of those declared: {columns}.").format(
                 columns=columns

@@ -24,7 +24,7 @@ from workbench.evaluate.charts import scores
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas
 from workbench.ui.wording import plain
 
 SPLITS = 3
@@ -56,7 +56,7 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
             _("Left out, because {column} holds {what}: {learners}.").format(
                 column=plain(target),
                 what=what,
-                learners=", ".join(LEARNERS[each] for each in idle),
+                learners=commas(LEARNERS[each] for each in idle),
             )
         )
     tasks = [task for task in tasks if task not in idle]

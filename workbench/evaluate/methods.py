@@ -154,7 +154,7 @@ def _pairs_line(table: str, method: str, errors: Sequence[float]) -> dict[str, o
     return {
         "table": table,
         "method": method,
-        "scenario": _("distance of all pairs of columns"),
+        "scenario": _("distance of pairs of columns"),
         "measure": "pairs",
         "mean": mean,
         "low": mean - spread,
@@ -214,9 +214,7 @@ def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFram
         and train[column.name].notna().all()
     ]
     if not numbers:
-        raise ParameterError(
-            "microaggregation needs columns of numbers", remedy="take another method or another table"
-        )
+        raise ParameterError("the column holds no numbers", remedy="choose another column")
     names = [name for name in schema.domain.names if name in train]
     plan = Plan(
         roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},

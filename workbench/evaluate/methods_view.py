@@ -10,7 +10,7 @@ from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.method_charts import against_epsilon
 
 
@@ -46,7 +46,12 @@ def compare_methods() -> None:
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
     frame = known(key)
     if frame is None:
-        if not (chosen or of_own) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
+        if (
+            not (chosen or of_own)
+            or not names
+            or not epsilons
+            or not st.button(capital("compare"), type="primary")
+        ):
             return
         public = [methods.table(name) for name in chosen]
         if own is not None:
@@ -54,7 +59,7 @@ def compare_methods() -> None:
         with progress(_("Comparing"), key="stop-heavy") as on_progress, widgets.in_line():
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
-    measures = {"pairs": _("distance of all pairs of columns"), **MEASURES}
+    measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
     measure = st.segmented_control(
         _("Measure"),
         [each for each in measures if (frame["measure"] == each).any()],

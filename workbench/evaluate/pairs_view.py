@@ -17,7 +17,7 @@ from workbench.evaluate.columns_view import show_cards
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import percent, plain
 
 
@@ -51,7 +51,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:
-        st.markdown(_("Rows that would have to change"))
+        st.markdown(capital("rows that would have to change"))
         chart = charts.heatmap(names, distances, title=_("share of rows"), end=end)
         widgets.show_chart(chart, key="pairs")
     with right:

@@ -15,8 +15,8 @@ from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
-from workbench.ui.wording import hundredths, number
+from workbench.ui.language import _, capital
+from workbench.ui.wording import hundredths, number, whole
 
 
 def questions(curator: Curator, candidate: Candidate) -> None:
@@ -29,7 +29,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     if not columns:
         st.info(_("Range questions need a column of numbers or dates, and this release has none."))
         return
-    name = st.selectbox(_("Column"), list(columns), key=f"question-column-{candidate.key[:8]}")
+    name = st.selectbox(capital("column"), list(columns), key=f"question-column-{candidate.key[:8]}")
     bounds = columns[name].bounds
     low, high = st.select_slider(
         _("How many rows have a value from … up to, and not including, …"),
@@ -69,9 +69,9 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     )
     answer = errors.named[0]
     exact, left, middle, right = st.columns(4)
-    exact.metric(_("In the original"), f"{answer.true:,}")
+    exact.metric(_("In the original"), whole(answer.true))
     left.metric(_("Answer from the release"), number(answer.answer))
-    middle.metric(_("Off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
+    middle.metric(capital("off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
     if answer.direct is not None:
         right.metric(
             _("Asked directly, typically"),

@@ -9,7 +9,7 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench.evaluate import sharing
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import plain
 
@@ -26,7 +26,7 @@ def share(curator: Curator, release: Release) -> None:
 
 def _offer(curator: Curator, release: Release) -> None:
     offers = sharing.offers(curator, release)
-    title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
+    title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = epsilon_view.left(curator)
     if left <= 0:
         st.info(_("Nothing is left of the budget."))

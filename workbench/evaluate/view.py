@@ -23,7 +23,7 @@ from workbench.evaluate.report import (
     verdict_of_learning,
 )
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital, digits
 from workbench.ui.progress_view import PATIENCE
 from workbench.ui.wording import percent, plain
 
@@ -52,14 +52,14 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
     kept = kept_relations(similarity)
     figures = (
         (
-            _("Worst column"),
+            capital("worst column"),
             score_words(similarity, measures.ONE_COLUMN),
             _("Share of the rows that would have to change in this column: {column}. 0 % is perfect.").format(
                 column=plain(similarity.columns[0].column)
             ),
         ),
         (
-            _("Relations kept"),
+            capital("relations kept"),
             "–" if kept is None else percent(kept),
             _(
                 "The part that is kept, of what pairs tell beyond single columns. "
@@ -67,12 +67,12 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
             ),
         ),
         (
-            _("Questions off by"),
+            capital("questions off by"),
             score_words(similarity, measures.QUERIES),
             _("Mean error of 300 random questions about two or three columns, in % of the true share."),
         ),
         (
-            _("Impossible pairs"),
+            capital("impossible pairs"),
             score_words(similarity, measures.IMPOSSIBLE),
             _("Rows with two values that never go together in the original, although chance would do it."),
         ),
@@ -103,7 +103,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     scores = learned(candidate)
     if scores is None:
         return _("not computed"), accuracy
-    own, best = (f"{scores.of[side]:.2f}" for side in ("release", "original"))
+    own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
     if scores.measure == "accuracy":
         return f"{own} ({best})", accuracy
     return _("R² {own} ({best})").format(own=own, best=best), fit

@@ -20,7 +20,7 @@ from workbench.ui.charts import (
     lines,
     tips,
 )
-from workbench.ui.language import _
+from workbench.ui.language import _, digits
 from workbench.ui.wording import percent
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
@@ -101,7 +101,7 @@ def means(frame: pd.DataFrame) -> Chart:
         .encode(x=altair.X("mean:Q"))
     )
     alt = _("Means with intervals: ") + "; ".join(
-        f"{row.way} {row.mean:.4g} ± {row.off:.2g}" for row in named.itertuples()
+        f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}" for row in named.itertuples()
     )
     return Chart(
         spec=altair.layer(line, rules, points, height={"step": 30}),

@@ -13,8 +13,8 @@ from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
-from workbench.ui.wording import answer_words, epsilon_verdict, number, plain
+from workbench.ui.language import _, capital, n_
+from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
 
@@ -36,7 +36,7 @@ def ask() -> tuple[str, list[str], float, int]:
         help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
     _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
@@ -71,13 +71,16 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     """
     if len(answers) > design.MAX_ASKED:
         raise LimitError(
-            "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
+            "categories ({categories}) must be at most {most}",
+            remedy="join rare answers",
+            categories=len(answers),
+            most=design.MAX_ASKED,
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     best = options[0].protocol.kind
     name = st.selectbox(
-        _("Protocol"),
+        capital("protocol"),
         list(by_name),
         format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
         key=f"local-protocol-{best}",
@@ -88,13 +91,13 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     off, bits, more = st.columns(3)
     half = design.half_width(option.largest_error)
     off.metric(
-        _("Off by"),
+        capital("off by"),
         plus_minus(half),
         help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
     )
     bits.metric(
         _("Size of a report"),
-        _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"),
+        _("{bits} bits").format(bits=whole(option.protocol.report_bits)),
         help=GLOSSARY["report"],
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
@@ -132,7 +135,7 @@ def invite(question: dl.Question, people: int) -> None:
     )
     count = min(people, MAX_PEOPLE)
     st.button(
-        _("Make {count} links").format(count=f"{count:,}"),
+        n_("make links", count),
         type="primary",
         icon=":material/link:",
         disabled=not links_work.is_set(),
@@ -142,7 +145,7 @@ def invite(question: dl.Question, people: int) -> None:
     if not links_work.is_set():
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
-        st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
+        st.caption(_("At most {most} links are made at once.").format(most=whole(MAX_PEOPLE)))
     invitations = session.own(design.LocalState).invitations
     if invitations is not None:
         _show(question.text, *invitations)

@@ -93,7 +93,7 @@ def _kinds(name: str, given: pd.Series) -> list[Any]:
     if len(kinds) > MAX_ANSWERS:
         raise SchemaError(
             "column {name} has more than {most} different answers",
-            remedy="choose a column with fewer",
+            remedy="choose another column",
             name=name,
             most=MAX_ANSWERS,
         )

@@ -16,8 +16,8 @@ from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
-from workbench.ui.language import _
-from workbench.ui.wording import answer_words, number, percent, plain
+from workbench.ui.language import _, capital, minute
+from workbench.ui.wording import answer_words, number, percent, plain, whole
 
 
 def respondent(question: dl.Question) -> None:
@@ -67,7 +67,7 @@ def simulated() -> None:
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(_("The invented census: {rows} people.").format(rows=f"{len(frame):,}"))
+        st.caption(_("The invented census: {rows} people.").format(rows=whole(len(frame))))
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
@@ -78,7 +78,7 @@ def simulated() -> None:
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
             st.caption(
                 _("{rows} of {all} rows have an answer; the others are left out.").format(
-                    rows=f"{given:,}", all=f"{len(frame):,}"
+                    rows=whole(given), all=whole(len(frame))
                 )
             )
         epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
@@ -107,7 +107,7 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
             )
             way = "sample" if chosen == "sample" else "split"
         protocol = st.selectbox(
-            _("Protocol"),
+            capital("protocol"),
             list(dl.Protocol.kinds()),
             format_func=lambda name: TITLES[name],
             key="local-sim-protocol",
@@ -165,14 +165,12 @@ def collected() -> None:
 def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
     answered.metric(
-        _("Answers"),
-        _("{answered} of {invited}").format(answered=f"{survey.answered:,}", invited=f"{survey.invited:,}"),
+        capital("answers"),
+        _("{answered} of {invited}").format(answered=whole(survey.answered), invited=whole(survey.invited)),
     )
     ends.metric(
         _("Links"),
-        _("work until {day}").format(day=f"{survey.expires:%Y-%m-%d %H:%M} UTC")
-        if survey.is_open
-        else _("closed"),
+        _("work until {day}").format(day=f"{minute(survey.expires)} UTC") if survey.is_open else _("closed"),
     )
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
@@ -211,7 +209,7 @@ def decoded(lines: str | bytes) -> None:
     st.subheader(plain(question.text, at_most=200))
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
-            people=f"{estimate.people:,}",
+            people=whole(estimate.people),
             protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
         )

@@ -7,23 +7,29 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
-MARKS = {"_", "N_", "Text", "corrupt"}
+MARKS = {"_", "N_", "capital", "Text", "corrupt"}
 ARGUMENTS = {"remedy", "reason"}
 NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
+FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
+"""Errors that no page lets a person cause: they stay in English, and a page shows an id of the log."""
 
 
 def extract(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, str, str, list[str]]]:
+) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
     """(line, function, message, comments) of every message in one source file, for Babel."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             name = ast.unparse(call.func).rpartition(".")[2]
+            if name in FOR_PROGRAMMERS:
+                continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
-            if name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
+            if many := [each.value for each in call.keywords if each.arg == "many"]:
+                yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []
+            elif name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
                 marked += call.args[:1]
             for argument in marked:
                 for message in _texts(argument):
@@ -32,7 +38,7 @@ def extract(
 
 def extract_words(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, str, str, list[str]]]:
+) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
     """(line, function, message, comments) of every message in a data file, for Babel."""
     for package, tables in tomllib.load(file).items():
         if isinstance(tables, list):
@@ -40,7 +46,8 @@ def extract_words(
             continue
         for name, messages in tables.items():
             for message in messages.values():
-                yield 1, "", message, [f"{package}.{name}"]
+                plural = isinstance(message, list)  # of one, and of many
+                yield 1, "ngettext" if plural else "", message, [f"{package}.{name}"]
 
 
 def _values(data: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from workbench.store.datasets import DataSet, Declaration, public_name
 from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, commas, n_, said
 from workbench.ui.wording import plain, unit_words
 
 FACTS = Words("records.facts")
@@ -25,10 +25,10 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("taken from the data"): ", ".join(FACTS.get(fact, fact) for fact in column.from_data)
+                _("taken from the data"): commas(FACTS.get(fact, fact) for fact in column.from_data)
                 or _("no"),
                 _("known from"): column.known_from,
-                _("counts as"): ", ".join(f"{text} = {value}" for text, value in column.synonyms),
+                _("counts as"): commas(f"{text} = {value}" for text, value in column.synonyms),
                 _("why"): said(column.reason),
             }
             for column in declaration.schema.columns
@@ -40,24 +40,22 @@ def show(data_set: DataSet) -> None:
     """Show the declaration, its file, and the button for another one."""
     declaration = data_set.declaration
     if declaration is None:
-        st.info(_("This data set was opened before its description was kept. Open its file once more."))
+        st.info(
+            _("This data set was opened before descriptions were kept. Open its file on the Data page once.")
+        )
         return
     schema = declaration.schema
-    st.markdown(
-        _("**{columns} columns may be released. Protected: {unit}.**").format(
-            columns=len(schema.columns), unit=plain(unit_words(schema.unit))
-        )
-    )
+    st.markdown(n_("may be released", len(schema.columns), unit=plain(unit_words(schema.unit))))
     st.dataframe(table(declaration), hide_index=True)
     if schema.excluded:
         left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)
-        st.caption(_("Left out: {columns}.").format(columns=plain(left_out, at_most=1000)))
+        st.caption(_("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000)))
     if schema.from_data:
         st.warning(
             _(
                 "Some facts were taken from the data: {columns}. Every guarantee says so, because they "
                 "reveal something about the table."
-            ).format(columns=plain(", ".join(schema.from_data), at_most=400))
+            ).format(columns=plain(commas(schema.from_data), at_most=400))
         )
     with st.container(horizontal=True):
         file_view.download(

@@ -14,7 +14,7 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
 from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
 
@@ -53,7 +53,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("asked"): describe(line.content["recipe"]) + part,
             _("cost"): amount(line.charge.units, data_set.account),
             _("state"): _STATES[end.state if end else "reserved"],
-            _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
+            _("read"): commas(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
         record |= _people_of(line)
@@ -108,12 +108,11 @@ def _outside(content: dict[str, Any]) -> str:
         return _(
             "opened again: an account of this table, with {number} lines, was deleted and forgotten"
         ).format(number=number(content["forgotten"]))
-    about = ", ".join(map(str, content.get("about", ())))
+    about = commas(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
     if "declared" in content:
-        columns = len(content["declared"]["schema"]["columns"])
-        return _("declared what is publicly known: {columns} columns").format(columns=columns)
+        return n_("declared", len(content["declared"]["schema"]["columns"]))
     if "people" in content:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")
@@ -149,7 +148,7 @@ def not_covered(data_set: DataSet) -> list[str]:
         sentences.insert(
             0,
             _("Facts taken from the data itself: bounds or categories of {columns}.").format(
-                columns=", ".join(plain(name) for name in declared.schema.from_data)
+                columns=commas(plain(name) for name in declared.schema.from_data)
             ),
         )
     return sentences

@@ -18,7 +18,7 @@ from workbench.store.roles import sign_in_needed
 from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.report import compare, of_release
 from workbench.ui.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.ui.report.explore import EXPLORE, explorable
@@ -58,7 +58,9 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
     named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in earlier}
-    return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
+    return data_set.release(
+        st.selectbox(capital("release"), ids, format_func=named.__getitem__, key=RELEASE.key)
+    )
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:

@@ -8,12 +8,13 @@ import streamlit as st
 
 from dpcore.release import Release
 from workbench import session
+from workbench.locale.languages import languages
 from workbench.records import link_form
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas, day, minute, n_
 from workbench.ui.report import asking, of_release, of_table
 from workbench.ui.report.document import page
 from workbench.ui.wording import plain
@@ -46,7 +47,9 @@ def made(title: str, token: str) -> None:
             title=plain(title, at_most=120)
         )
     )
-    address = widgets.link_root(str(st.context.url), "share") + token
+    titles = {"": _("the reader's own")} | languages()
+    language = widgets.choose(_("Language of the page"), titles, key="links-language")
+    address = widgets.link_root(str(st.context.url), "share") + token + (language and f"?lang={language}")
     st.code(address, language=None)
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 
@@ -88,15 +91,13 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
 def _state(share: Share) -> str:
     if share.ended:
         return plain(ENDS[share.ended])
-    whom = plain(", ".join(share.readers), at_most=200) or _("anybody with the link")
+    whom = plain(commas(share.readers), at_most=200) or _("anybody with the link")
     return _("made on {made}, works until {expires} UTC, for {whom}").format(
-        made=plain(f"{share.made:%Y-%m-%d}"), expires=plain(f"{share.expires:%Y-%m-%d %H:%M}"), whom=whom
+        made=plain(day(share.made)), expires=plain(minute(share.expires)), whom=whom
     )
 
 
 def _seen(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
-    return _("opened {times} times, last on {when} UTC").format(
-        times=share.opened, when=plain(f"{share.last_opened:%Y-%m-%d %H:%M}")
-    )
+    return n_("opened", share.opened, when=plain(minute(share.last_opened)))

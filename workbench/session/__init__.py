@@ -23,6 +23,7 @@ from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
+from workbench.locale.languages import ENGLISH, chosen
 from workbench.server.web import holders, tabs
 from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by
@@ -33,6 +34,7 @@ from workbench.session.notes import Offered as Offered
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.person import ledger as ledger
 from workbench.session.run import Run
@@ -80,6 +82,7 @@ class Session:
         used: when a person last did something here, on the monotonic clock.
         lost: names of the tables that were dropped from an idle tab; None for an earlier session that
             this browser requested, and that has ended.
+        language: in which its pages speak.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
@@ -104,6 +107,7 @@ class Session:
     tab: str = ""
     used: float = field(default_factory=time.monotonic)
     lost: tuple[str, ...] | None = ()
+    language: str = ENGLISH
 
     @property
     def data_set(self) -> DataSet | None:
@@ -217,7 +221,8 @@ def session() -> Session:
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        st.session_state[holders.KEY] = Session(tab=tab, lost=lost)
+        language = chosen(st.query_params.get("lang"), st.context.headers.get("Accept-Language"))
+        st.session_state[holders.KEY] = Session(tab=tab, lost=lost, language=language)
         holders.register(st.session_state[holders.KEY])
     state: Session = st.session_state[holders.KEY]
     state.used = time.monotonic()
@@ -276,10 +281,13 @@ def kept(key: Key, make: Callable[[], Value]) -> Value:
 
 
 def language() -> str:
-    """Return the language that the browser of this tab requests; English outside of any tab."""
-    if get_script_run_ctx(suppress_warning=True) is None:
-        return "en"
-    return st.context.locale or "en"
+    """Return the language of this tab; English outside of any tab."""
+    return ENGLISH if get_script_run_ctx(suppress_warning=True) is None else session().language
+
+
+def browser_language() -> str:
+    """Return the language that the browser of this tab prefers."""
+    return chosen(None, st.context.headers.get("Accept-Language"))
 
 
 def is_dark() -> bool:

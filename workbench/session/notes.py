@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dpcore.anonymize.plan import Plan
 from dpcore.release import AnonymizedTable
 
 
@@ -60,6 +61,17 @@ class TakeColumns:
     secret: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TakePlan:
+    """A note to the Anonymize page: take the plan of the file that was read, if it has one.
+
+    Attributes: notes: what a person should know of it.
+    """
+
+    plan: Plan | None
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

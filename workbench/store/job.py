@@ -61,5 +61,5 @@ class Job:
             )
         except (json.JSONDecodeError, AttributeError, IndexError, KeyError, TypeError):
             raise ParameterError(
-                "the file is not a job of this program", remedy="take one that was written here"
+                "the file is not a job of this program", remedy="take the file as it was saved"
             ) from None

@@ -88,7 +88,8 @@ def _keys_in(folder: Path) -> list[bytes]:
             continue
         except ValueError:
             raise LedgerError(
-                "ledger.key in the data directory does not hold a key", remedy="restore it from a backup"
+                "ledger.key in the data directory does not hold a key",
+                remedy="restore the ledger from a backup",
             ) from None
     if not keys:
         raise LedgerError(

@@ -329,7 +329,7 @@ class SqlLedger:
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
-            raise corrupt("the account was altered after it was opened")
+            raise corrupt("the account or its totals were altered")
         if seen is not None:
             check_seen(seen, last if seen[0] == last.number else last_line(connection, dataset, seen[0]))
         return standing, last

@@ -177,8 +177,8 @@ class PersonalLedger:
             raise ParameterError(problem, remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
-                "{address} has no role on this server",
-                remedy="ask whoever runs it to add the address to its settings, or make a link",
+                "{address} has no such role on this server",
+                remedy="ask whoever runs this server",
                 address=address[:200],
             )
         self._note_people(dataset, {"shown to": address, "shown as": name})
@@ -197,8 +197,8 @@ class PersonalLedger:
         address = address.strip().lower()
         if role_of(address) != "steward":
             raise ParameterError(
-                "{address} is no steward of this server",
-                remedy="ask whoever runs it to add the address to its settings",
+                "{address} has no such role on this server",
+                remedy="ask whoever runs this server",
                 address=address[:200],
             )
         self._note_people(dataset, {"handed to": address})
@@ -221,7 +221,7 @@ class PersonalLedger:
         if now is None or now.role != "steward":
             raise LedgerError(
                 "you may not open data or spend here; nothing was read",
-                remedy="sign in again, or ask whoever runs this server for the role of a steward",
+                remedy="ask whoever runs this server",
             )
 
     def check_mine(self, dataset: str) -> None:

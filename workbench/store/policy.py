@@ -64,7 +64,7 @@ class Policy:
         if epsilon > self.epsilon or delta > self.delta:
             raise ParameterError(
                 "the policy of this workbench allows a table at most epsilon {epsilon:g} and delta {delta:g}",
-                remedy="choose less, or ask whoever runs it",
+                remedy="choose less",
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
@@ -75,7 +75,7 @@ class Policy:
         if max(sizes, default=1) < self.k:
             raise ParameterError(
                 "the policy of this workbench asks for groups of at least {k}",
-                remedy="raise k, or ask whoever runs it",
+                remedy="raise k",
                 k=self.k,
             )
 

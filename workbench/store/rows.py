@@ -32,7 +32,7 @@ def account_of(row: Any) -> Account:
             unit=json.loads(row.unit),
         )
     except (ValueError, TypeError) as error:
-        raise corrupt("the account was altered after it was opened") from error
+        raise corrupt("the account or its totals were altered") from error
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
@@ -80,7 +80,9 @@ def line_of(row: Any) -> Line:
         charge = Charge(units=row.units, threshold_units=row.threshold_units, part=part_of(row.part))
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
-        raise corrupt("line {number} of the ledger was altered", number=row.number) from error
+        raise corrupt(
+            "line {number} of the ledger was altered, or lines are missing before it", number=row.number
+        ) from error
     return Line(
         dataset=row.dataset,
         number=row.number,

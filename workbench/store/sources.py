@@ -78,7 +78,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
         entries = tomllib.loads(file.read_text()).get("source", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise ParameterError(
-            "the list of sources cannot be read", remedy="correct the file that WORKBENCH_SOURCES names"
+            "the list of sources cannot be read", remedy="correct the list of sources"
         ) from None
     listed = tuple(_listed(entry, environment) for entry in entries)
     names = [each.source.name for each in listed]
@@ -102,7 +102,7 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
 def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     name = entry.get("name")
     if not isinstance(name, str):
-        raise ParameterError("a source of the list has no name", remedy="name it")
+        raise ParameterError("a source of the list has no name", remedy="correct the list of sources")
     source_dataset(name)  # refuses what cannot be an identity
     for field in entry:
         if field not in _KNOWN:
@@ -162,8 +162,8 @@ def _with_password(name: str, location: str, variable: str, environment: Mapping
 
 def _wrong(name: str, what: str) -> ParameterError:
     return ParameterError(
-        "source {name!r} of the list is not understood: {what}",
-        remedy="correct it in the list of sources",
+        "source {name!r} is not understood: {problem}",
+        remedy="correct the list of sources",
         name=name,
-        what=what,
+        problem=what,
     )

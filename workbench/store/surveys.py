@@ -60,7 +60,7 @@ class Surveys:
             if not 1 <= value <= most:
                 raise ParameterError(
                     "{name} ({value}) must be from 1 to {most}",
-                    remedy="choose a number in between",
+                    remedy="use a number such as 10",
                     name=name,
                     value=value,
                     most=most,

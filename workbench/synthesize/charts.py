@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, Chart, drawing, headed, names_axis, tips
 from workbench.ui.language import _
+from workbench.ui.wording import whole
 
 
 def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
@@ -39,7 +40,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     values = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("table:N", sort=None), x=length, text=altair.Text("half:Q", format=",.0f")
     )
-    words = "; ".join(f"{name} ±{half:,.0f}" for name, _cells, half in tables[:8])
+    words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
     shown = frame if rows else frame.drop(columns="share")
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),

@@ -15,7 +15,7 @@ from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, Words, _, capital
 from workbench.ui.wording import hundredths, number
 
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
@@ -104,7 +104,9 @@ class StatisticsForm(RecipeForm):
         if not numeric:
             st.info(_("No column holds numbers."))
             return None
-        column = st.selectbox(_("Column"), numeric, key=f"figures-column-{table}", persist_state="session")
+        column = st.selectbox(
+            capital("column"), numeric, key=f"figures-column-{table}", persist_state="session"
+        )
         moments = st.checkbox(_("Mean and spread"), True, key="figures-moments", persist_state="session")
         orders = st.multiselect(
             _("Quantiles; half of the rows lie below the 50 % one"),

@@ -12,7 +12,7 @@ from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.widgets import show_noise
 from workbench.ui.wording import listed, plain
 
@@ -24,13 +24,13 @@ def show(release: Release, model: SyntheticModel) -> None:
     """Show each column, the graph of the model, its answers, or the error that its noise explains."""
     st.subheader(_("Columns and relations"))
     looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
-        _("Columns"): _columns,
+        capital("columns"): _columns,
         _("Relations"): _graph,
-        _("Answers"): _answers,
-        _("Error by noise"): lambda _release, model: show_noise(model),
+        capital("answers"): _answers,
+        capital("error by noise"): lambda _release, model: show_noise(model),
     }
     look = st.segmented_control(
-        _("View of the model"), list(looks), default=_("Columns"), required=True, key="model-look"
+        _("View of the model"), list(looks), default=capital("columns"), required=True, key="model-look"
     )
     looks[look](release, model)
 

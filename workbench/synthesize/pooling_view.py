@@ -14,7 +14,7 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.widgets import compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
@@ -50,7 +50,7 @@ def show(name: str, release: Release) -> None:
             others = [file_view.release_in(file) for file in files]
             pooled = Pooled(releases=(release, *others), people=people)
             rows = st.number_input(
-                _("Rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
+                capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
             )
             shown = session.kept(
                 (key, people, int(rows), *(file.file_id for file in files)),

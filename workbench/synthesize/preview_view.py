@@ -23,8 +23,8 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.ui import charts, epsilon_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
-from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
+from workbench.ui.language import _, capital, digits, n_
+from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon, whole
 
 DROWNED, ROUGH = 1.0, 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -142,14 +142,14 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
     spent = curator.rule.spends(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
-        trials[_("At epsilon {epsilon}").format(epsilon=f"{twice:g}")] = louder
+        trials[_("At epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
 
 
 def _metrics(preview: Preview) -> None:
     account, quote, rows = preview.curator.account, preview.quote, preview.rows
     cost, after, error = st.columns(3)
-    cost.metric(_("Cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
+    cost.metric(capital("cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
@@ -194,7 +194,7 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
-            _use_epsilon(preview, _("Use epsilon {epsilon}"), epsilon, key="remedy-epsilon")
+            _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(preview.quote.expected) > 5:
@@ -211,7 +211,9 @@ def _group_words(half: float) -> str:
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
-    st.button(label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,))
+    st.button(
+        label.format(epsilon=digits(f"{epsilon:g}")), key=key, on_click=preview.epsilon.put, args=(epsilon,)
+    )
 
 
 def _buy(preview: Preview) -> None:
@@ -264,13 +266,8 @@ def _expectation(preview: Preview) -> None:
                 half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
             )
         )
-    cells = _("{cells} cells in all.").format(cells=f"{sum(each.cells for each in tables):,}")
-    more = (
-        _("The budget allows one such release.")
-        if repeats == 1
-        else _("The budget allows {repeats} such releases.").format(repeats=f"{repeats:,}")
-    )
-    st.caption(f"{cells} {more}")
+    cells = _("{cells} cells in all.").format(cells=whole(sum(each.cells for each in tables)))
+    st.caption(f"{cells} {n_('such releases', repeats)}")
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
@@ -331,6 +328,6 @@ def _wanted_error(preview: Preview) -> None:
         if is_too_much
         else _("For ±{rows} rows you need epsilon {epsilon}.")
     )
-    st.caption(sentence.format(rows=number(wanted), epsilon=f"{epsilon:g}"))
+    st.caption(sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}")))
     if not is_too_much:
         _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use")

@@ -15,7 +15,7 @@ from dpcore.registry import Registered
 from dpcore.synthesis import Histogram, Marginals, Recipe
 from workbench import session
 from workbench.synthesize.relations import RelationTrial
-from workbench.ui.language import N_, _, said
+from workbench.ui.language import N_, _, capital, said
 
 WAYS = session.Widget[str]("marginal-ways")
 
@@ -90,7 +90,7 @@ class HistogramForm(RecipeForm):
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
         column = st.selectbox(
-            _("Column"),
+            capital("column"),
             [*names, ""],
             format_func=lambda name: name or _("(none: the number of rows alone)"),
             key=f"histogram-column-{table}",

@@ -21,7 +21,7 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
@@ -97,7 +97,7 @@ def _outliers(curator: Curator, release: Release) -> None:
     widgets.internal_badge()
     outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     st.markdown(
-        NOTES["apart"].format(share=percent(outliers.share), columns=plain(", ".join(names), at_most=200))
+        NOTES["apart"].format(share=percent(outliers.share), columns=plain(commas(names), at_most=200))
     )
     st.caption(NOTES["outliers"])
 
@@ -116,7 +116,7 @@ def _test(
     question = (release.request_id, rows, draw, tuple(columns), epsilon)
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
-        _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
+        _("Test against the table for epsilon {epsilon}").format(epsilon=digits(f"{epsilon:g}")),
         disabled=not columns or left < 1 or release.part is not None or None in tests.values(),
         key=f"{key}-run-{request_id}",
     ):
@@ -143,7 +143,7 @@ def _test(
         st.warning(
             _(
                 "The test failed: draw other rows and test them, for epsilon {epsilon} each; {left} left."
-            ).format(epsilon=f"{epsilon:g}", left=left)
+            ).format(epsilon=digits(f"{epsilon:g}"), left=left)
         )
     st.caption(
         _(

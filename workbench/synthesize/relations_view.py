@@ -9,8 +9,8 @@ import streamlit as st
 from workbench import session
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import _
-from workbench.ui.wording import join, number
+from workbench.ui.language import _, join
+from workbench.ui.wording import number
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
@@ -62,7 +62,7 @@ def _is_known(trial: RelationTrial) -> bool:
 
 
 def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict[bool, float | None]:
-    with st.spinner(_("Trying on invented tables which relations would come out")):
+    with st.spinner(_("Try on invented tables which relations would come out")):
         return session.kept(
             ("relations", repr(trial)),
             lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),

@@ -13,7 +13,7 @@ from workbench.store.start import ledger as shared_ledger
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view
-from workbench.ui.language import _
+from workbench.ui.language import capital
 
 
 def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:
@@ -29,7 +29,7 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str],
                 recipe, loss, part=part or None, request_id=request_id, on_progress=running.progress
             )
 
-    tab.start(_("Release"), run)
+    tab.start(capital("release"), run)
 
 
 def stop() -> None:

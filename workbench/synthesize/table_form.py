@@ -22,7 +22,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, said
+from workbench.ui.language import N_, Words, _, capital, said
 from workbench.ui.wording import plain
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
@@ -36,7 +36,7 @@ class TableForm(RecipeForm):
     place = 3
     title = N_("A whole table")
     icon = "table_rows"
-    text = N_("Synthetic rows that follow noisy counts. No row belongs to a person.")
+    text = N_("Invented rows that follow the noisy counts. No row belongs to a person.")
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -151,7 +151,7 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     if len(columns) < 2:
         return None
     left, right = st.columns(2)
-    first = left.selectbox(_("Column"), columns, key=f"{key}-first")
+    first = left.selectbox(capital("column"), columns, key=f"{key}-first")
     second = right.selectbox(
         _("and column") if kind == "impossible" else _("decides column"),
         [name for name in columns if name != first],
@@ -166,7 +166,7 @@ def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossib
         labels = curator.schema.column(name).labels
         numbers = range(len(labels))
         cells.append(
-            side.multiselect(_("Values"), numbers, format_func=labels.__getitem__, key=f"{key}-{name}")
+            side.multiselect(capital("values"), numbers, format_func=labels.__getitem__, key=f"{key}-{name}")
         )
     return Impossible(columns=(first, second), cells=tuple(map(tuple, cells))) if all(cells) else None
 

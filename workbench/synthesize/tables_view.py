@@ -9,7 +9,7 @@ from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
 from dpcore.tables.answer import Answer
 from workbench.ui import charts, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import number
 
 
@@ -25,7 +25,7 @@ def show(release: Release) -> None:
     clique = cliques[0]
     if len(cliques) > 1:
         clique = st.selectbox(
-            _("Table"),
+            capital("table"),
             cliques,
             format_func=lambda clique: " × ".join(clique) or _("number of rows"),
             key="shown-clique",
@@ -57,9 +57,8 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     else:
         st.warning(
             _(
-                "These columns were not measured together: the counts follow from the model. If "
-                "the columns are related otherwise, they are wrong, and no interval says by how "
-                "much."
+                "This follows from the model: these columns were not measured together. If they are "
+                "related otherwise, it is wrong, and no interval says by how much."
             )
         )
     ends = (counts.low, counts.high) if counts.measured else None

@@ -25,7 +25,7 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import _, said
+from workbench.ui.language import _, capital, commas, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -66,7 +66,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
             st.warning(
                 _(
                     "Not covered: bounds or categories that were taken from the data itself, of {columns}."
-                ).format(columns=", ".join(from_data))
+                ).format(columns=commas(from_data))
             )
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
@@ -238,7 +238,9 @@ def _files(data_set: DataSet, release: Release) -> None:
                 _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
             offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
-        offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
+        offer(
+            _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
+        )
         label = _("Download as one HTML file")
         text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
         offer(label, lambda: of_release.file(release), "report", "html", "description", text)
@@ -257,7 +259,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
         suggested = 1_000
     rows = int(
-        st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+        st.number_input(
+            capital("rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}"
+        )
     )
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)
@@ -273,9 +277,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         )
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
-        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
+        file_view.download(_("Drawn rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
-            _("Rows (Parquet)"),
+            _("Drawn rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )

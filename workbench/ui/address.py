@@ -35,10 +35,10 @@ def follow(*, shows_release: bool) -> None:
     """
     tab, memory = session.session(), session.own(AddressState)
     wanted = session.address()
-    if wanted and (not memory.arrived or session.stepped_back()):
+    if "data" in wanted and (not memory.arrived or session.stepped_back()):
         _go(wanted)
     memory.arrived = True
-    here = {}
+    here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
         here["data"] = written(tab.data_set.id)
         if tab.shown is not None and shows_release:

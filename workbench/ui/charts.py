@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.errors import DisclosureError
 from dpcore.tables.answer import Answer
-from workbench.ui.language import PERCENT, Words, _
+from workbench.ui.language import Words, _, digits, number_signs, percent_sign
 
 MAX_MARKS = 2_000
 FOLDED = 40
@@ -81,9 +81,8 @@ def readable(spec: Any, *, dark: bool) -> Any:
     import altair
 
     words = "#C9CED6" if dark else "#4A4F57"
-    numbers = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": PERCENT}
     spec.config = altair.Config(  # in place: `configure` would copy the whole chart
-        locale=altair.Locale(number=numbers),
+        locale=altair.Locale(number=number_signs()),
         axis=altair.AxisConfig(labelColor=words, titleColor=words),
         legend=altair.LegendConfig(labelColor=words, titleColor=words),
         text=altair.MarkConfig(color=words),
@@ -202,7 +201,7 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None 
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
         alt += " " + _("The largest is {error} for {a} and {b}.").format(
-            error=f"{100 * worst['error']:.1f}{PERCENT}", a=worst["first"], b=worst["second"]
+            error=digits(f"{100 * worst['error']:.1f}") + percent_sign(), a=worst["first"], b=worst["second"]
         )
     return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
 

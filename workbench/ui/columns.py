@@ -14,7 +14,7 @@ from dpcore.registry import Registered
 from dpcore.schema import Boolean, Categorical, Column, Date, Integer, Real
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from workbench.ui.language import N_
-from workbench.ui.wording import number
+from workbench.ui.wording import number, whole
 
 MOST_CATEGORIES = 12
 _BLANKS = re.compile(r"\s*+")
@@ -58,7 +58,7 @@ class ColumnForm(Registered, ABC):
     def values(cls, column: Any) -> str:
         """Return bounds or categories in a few words."""
         labels = column.labels[: column.values_size]
-        more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
+        more = f" … ({whole(len(labels))})" if len(labels) > MOST_CATEGORIES else ""
         return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
 
     @classmethod
@@ -136,7 +136,7 @@ class _NumbersForm(ColumnForm):
         except ValueError:
             raise ParameterError(
                 "{fact} of column {line!r} must be a number",
-                remedy="write a number such as 10",
+                remedy="use a number such as 10",
                 fact=fact,
                 line=line["column"],
             ) from None

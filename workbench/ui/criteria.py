@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.ui.language import Words, _, code
+from workbench.ui.language import Words, _, capital
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import people_words, percent, printing
 
@@ -62,7 +62,7 @@ def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool =
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
         (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
-        (_("Only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
+        (capital("only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
     ]
 
 
@@ -70,7 +70,6 @@ def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -
     """Return the result as one page to print."""
     return fragment(
         "internal.html",
-        language=code(),
         title=(_("Internal: {title}") if internal else "{title}").format(title=_(criterion.title)),
         internal=_("Internal: this report reads the original. Do not publish it.") if internal else "",
         verdict="",

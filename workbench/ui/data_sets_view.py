@@ -13,11 +13,12 @@ from workbench.session import person
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
-from workbench.ui.language import _
+from workbench.ui.language import _, minute, n_
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
+    "deid",
 )  # fmt: skip
 SHOWN = 8
 
@@ -37,7 +38,7 @@ def my_data_sets() -> bool:
     for each in data_sets[:SHOWN]:
         _line(*each)
     if len(data_sets) > SHOWN:
-        with st.expander(_("{number} more").format(number=len(data_sets) - SHOWN)):
+        with st.expander(_("{more} more").format(more=len(data_sets) - SHOWN)):
             for each in data_sets[SHOWN:]:
                 _line(*each)
     return True
@@ -48,8 +49,8 @@ def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
     facts = [
         unit_words(data_set.unit),
         budget_line(data_set.balance(), data_set.account),
-        _("1 release") if count == 1 else _("{number} releases").format(number=count),
-        _("last used {when} UTC").format(when=lines[-1].at[:16].replace("T", " ")),
+        n_("releases", count),
+        _("last used {when} UTC").format(when=minute(lines[-1].at)),
     ]
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")

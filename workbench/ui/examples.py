@@ -25,7 +25,7 @@ from dpcore.risk.disclosure import attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
 from dpcore.schema.role import Role
 from dpcore.tables.classes import equivalence_classes, leaves_of
-from workbench.ui.language import N_, _
+from workbench.ui.language import N_, _, commas
 from workbench.ui.wording import number
 
 BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
@@ -116,7 +116,7 @@ class ExampleTable:
     def counted(self) -> list[str]:
         """Count k, and l where a disease is to stay unknown, by each set of known columns."""
         return [
-            _("By {columns}: {counts}.").format(columns=", ".join(by), counts=self._counts(by))
+            _("By {columns}: {counts}.").format(columns=commas(by), counts=self._counts(by))
             for by in self.known
         ]
 

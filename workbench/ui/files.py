@@ -22,7 +22,7 @@ def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str =
         detail: such as "epsilon 0.5".
         day: in ISO order; today if not given.
     """
-    stem = re.sub(r"\.(csv|tsv|txt|data|parquet|xlsx?|xlsm|ods|z?sav|dta|sas7bdat)$", "", name, flags=re.I)
+    stem = re.sub(r"\.(csv|tsv|txt|data|parquet|xls[xm]?|ods|z?sav|dta|sas7bdat|deid)$", "", name, flags=re.I)
     day = day or datetime.now(UTC).date().isoformat()
     parts = [_plain(part) for part in (stem, what, detail, day)]
     return "_".join(part for part in parts if part) + f".{ending}"

@@ -14,7 +14,7 @@ from workbench import session
 from workbench.session import person
 from workbench.store import places
 from workbench.ui import rows_view, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, n_
 from workbench.ui.wording import plain
 
 
@@ -52,9 +52,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
     )
     widgets.show_notice(key)
     if written := session.own(FolderState).written.get(key):
-        st.success(
-            _("{rows:,} rows are in the folder {name}.").format(rows=written[1], name=plain(written[0]))
-        )
+        st.success(n_("in the folder", written[1], name=plain(written[0])))
 
 
 def folder_of(name: str) -> str:

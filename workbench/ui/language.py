@@ -1,58 +1,137 @@
-"""The language of the interface: that of one session, looked up when a sentence is needed and not before."""
+"""The language of the interface: that of one session or request, looked up when a sentence is needed."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import gettext
 import re
 import string
 import tomllib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import datetime
+from decimal import Decimal
+from numbers import Real
 from typing import Any
+
+from babel.dates import format_date
+from babel.lists import format_list
+from babel.numbers import format_decimal
 
 from dpcore.errors import DpcoreError
 from dpcore.text import Text
 from workbench import session
+from workbench.locale.languages import ENGLISH, LOCALE, catalogue, cldr, language_of
 
-LOCALE = Path(__file__).parents[1] / "locale"
-PERCENT = "\u202f%"
+_PERCENT = "\u202f%"
 """After a number: a narrow blank at which no line ends, as in charts."""
 _WIDE = re.compile(r"(?<=[0-9}]) %")
+_NUMERAL = re.compile(r"(-?\d+(?:\.(\d+))?)(e.*)?")
+_SPEAKING: ContextVar[str] = ContextVar("speaking", default="")
+
+
+@contextlib.contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Speak a language outside of any tab, such as in the answer to a request."""
+    before = _SPEAKING.set(language)
+    try:
+        yield
+    finally:
+        _SPEAKING.reset(before)
+
+
+def code() -> str:
+    """Return the language of sentences as HTML names it."""
+    return language_of(_SPEAKING.get() or session.language()) or ENGLISH
+
+
+def digits(text: str, *, grouped: bool = False) -> str:
+    """Write a number with the signs of the language. Args: text: as Python writes it, ungrouped."""
+    if (number := _NUMERAL.fullmatch(text)) is None:  # such as inf
+        return text
+    value, decimals, power = number.groups("")
+    pattern = ("#,##0" if grouped else "0") + (decimals and "." + "0" * len(decimals))
+    return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
+
+
+def percent_sign() -> str:
+    """Return the sign after hundredths, after a narrow blank where the language has one."""
+    wide = code() == ENGLISH or "\xa0" in str(cldr(code()).percent_formats[None].pattern)
+    return _PERCENT if wide else "%"
+
+
+def number_signs() -> dict[str, Any]:
+    """Return the signs of numbers as Vega takes them."""
+    signs = cldr(code()).number_symbols["latn"]
+    numbers = {"decimal": signs["decimal"], "thousands": signs["group"], "percent": percent_sign()}
+    return numbers | {"grouping": [3], "currency": ["", ""]}
+
+
+def day(moment: datetime | str) -> str:
+    """Write a day, such as 2026-11-23, 23.11.2026 or 2026年11月23日. Args: moment: as of `minute`."""
+    width: Any = "short" if code() == ENGLISH else "medium"
+    return format_date(datetime.fromisoformat(str(moment)), width, locale=cldr(code()))
+
+
+def minute(moment: datetime | str) -> str:
+    """Write a day and its hour and minute. Args: moment: UTC, also as the ledger writes it."""
+    return f"{day(moment)} {datetime.fromisoformat(str(moment)):%H:%M}"
+
+
+def join(names: Sequence[object]) -> str:
+    """Write a list as in a sentence: a, b and c."""
+    return format_list([str(name) for name in names], locale=cldr(code()))
+
+
+def commas(names: Iterable[object]) -> str:
+    """Write a list without an "and"."""
+    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))
+
+
+class Sentence(str):
+    """A message that writes the numbers among its fields as its language does."""
+
+    def format(self, *given: object, **fields: object) -> str:
+        """Fill in the fields."""
+        return _SENTENCES.vformat(self, given, fields)
 
 
 class _Sentences(string.Formatter):
-    """Fills in the fields of the library's sentences; shares are written as everywhere on the pages."""
-
     def format_field(self, value: Any, format_spec: str) -> str:
-        """One field as its template wants it."""
-        text = str(super().format_field(value, format_spec))
-        return text.removesuffix("%") + PERCENT if format_spec.endswith("%") else text
+        """Write one field as its template wants it."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return str(super().format_field(value, format_spec))
+        text, grouped = format(value, format_spec.replace(",", "")), "," in format_spec
+        number = digits(text.removesuffix("%"), grouped=grouped)
+        return number + percent_sign() if text.endswith("%") else number
 
 
 _SENTENCES = _Sentences()
 
 
 @functools.cache
-def _tables() -> dict[str, dict[str, dict[str, str]]]:
+def _tables() -> dict[str, dict[str, dict[str, Any]]]:
     return tomllib.loads((LOCALE / "words.toml").read_text(encoding="utf-8"))
 
 
-@functools.cache
-def catalogue(language: str) -> gettext.NullTranslations:
-    """Return the messages of a language such as "de-AT", else of "de"; English where there are none."""
-    languages = [language.replace("-", "_")]  # as gettext writes them
-    return gettext.translation("workbench", localedir=LOCALE, languages=languages, fallback=True)
-
-
-def code() -> str:
-    """Return the language of this session as HTML names it."""
-    return session.language().split("-")[0]
-
-
 def _(message: str) -> str:
-    """Translate a message into the language of this session."""
-    return _WIDE.sub(PERCENT, catalogue(session.language()).gettext(message))
+    """Translate a message into the language of this session or request."""
+    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).gettext(message)))
+
+
+def n_(key: str, number: int, **fields: object) -> str:
+    """Write a number of things in the form that it takes. Args: key: of a pair in `words.toml`."""
+    one, many = _tables()["ui"]["counts"][key]
+    return _plural(one, many, number).format(number=number, **fields)
+
+
+def _plural(one: str, many: str, number: int) -> str:
+    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
+
+
+def capital(message: str) -> str:
+    """Translate a message, and begin it with a capital letter, as labels do."""
+    return Sentence(_(message)[:1].upper() + _(message)[1:])
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -61,19 +140,21 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
 
 
 def said(text: str) -> str:
-    """Translate a sentence of the library into the language of this session."""
-    if not isinstance(text, Text):
-        return _(text) if text else text
+    """Translate a sentence of the library into the language of this session or request."""
+    if not text or not isinstance(text, Text):
+        return text and _(text)
+    message = (
+        _plural(text.template, text.many, next(iter(text.fields.values()))) if text.many else _(text.template)
+    )
     fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
-    return _SENTENCES.vformat(_(text.template), (), fields)
+    return message.format(**fields)
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
-    """Translate the problem and the remedy of an error into the language of this session."""
-    if not error.details:
-        return said(error.problem_template), said(error.remedy_template)
-    problem, remedy = _(error.problem_template), error.remedy_template and _(error.remedy_template)
-    return _SENTENCES.vformat(problem, (), error.details), _SENTENCES.vformat(remedy, (), error.details)
+    """Translate the problem and the remedy of an error into the language of this session or request."""
+    templates = error.problem_template, error.remedy_template
+    problem, remedy = (said(Text(each, **error.details) if error.details else each) for each in templates)
+    return problem, remedy
 
 
 class Words(Mapping[str, str]):

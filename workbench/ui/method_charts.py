@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from workbench.ui.charts import Chart, Pictures, dot, drawing, headed, tips_of
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas
 
 SCENARIOS = Words("ui.scenarios")
 COLORS = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
@@ -65,7 +65,7 @@ def against_epsilon(
                 tooltip=tips_of(shown),
             )
             alt = _("{measure} against epsilon for {methods}: {table}, {scenario}.").format(
-                measure=measure, methods=", ".join(names), table=table, scenario=scenario
+                measure=measure, methods=commas(names), table=table, scenario=scenario
             )
             title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
             spec = altair.layer(spread, line, points, title=title, height=300)

@@ -10,7 +10,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Asked
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import answer_to, plain, printable
 
 
@@ -18,7 +18,7 @@ def questions(release: Release, *, key: str) -> None:
     """Columns, ranges and categories in, the number of rows and its interval out. Free: it leaves no line."""
     key = f"{key}-{release.request_id}"
     names = st.multiselect(
-        _("Columns"),
+        capital("columns"),
         askable(release),
         format_func=printable,
         max_selections=MAX_CONDITIONS,

@@ -10,7 +10,7 @@ from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
 from workbench.store.datasets import DataSet
-from workbench.ui.language import said
+from workbench.ui.language import minute, said
 from workbench.ui.wording import amount
 
 
@@ -30,7 +30,7 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
     return [
         {
             "request_id": line.request_id,
-            "when": when[line.request_id][:16].replace("T", " "),
+            "when": minute(when[line.request_id]),
             "what": describe(line.content["recipe"]),
             "cost": amount(line.charge.units, account),
             "part": "" if line.charge.part is None else line.charge.part[1],

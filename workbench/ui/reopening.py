@@ -18,6 +18,7 @@ from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.store.unbudgeted import auditor
 from workbench.ui import file_view
+from workbench.ui.language import commas
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session
@@ -141,7 +142,7 @@ def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     differing = sorted(expected ^ brought)[:5]
     raise SchemaError(
         "this file is not {name}: the columns differ, such as {columns}",
-        remedy="bring the file that was opened then; to use this one, open it on the Data page",
+        remedy="bring the file as it was then; to use this one, open it on the Data page",
         name=wanted.name,
-        columns=", ".join(differing),
+        columns=commas(differing),
     )

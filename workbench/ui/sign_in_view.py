@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
+from workbench.locale.languages import languages
 from workbench.session import person
 from workbench.store.roles import Person
 from workbench.ui import unexpected
@@ -13,6 +14,21 @@ from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 
 ROLES = Words("ui.roles")
+LANGUAGE = session.Widget[str]("language")
+
+
+def choose_language() -> None:
+    """Let the person choose the language of this tab, also before they sign in."""
+    tab, names = session.session(), languages()
+
+    def choose() -> None:
+        tab.language = LANGUAGE.value() or tab.language
+
+    LANGUAGE.put(tab.language)
+    label = _("Language")
+    st.sidebar.selectbox(
+        label, list(names), format_func=names.__getitem__, key=LANGUAGE.key, on_change=choose
+    )
 
 
 def let_in() -> Person:

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 
-from dpcore.errors import DpcoreError
+from dpcore.errors import DisclosureError, DpcoreError, UsageError
 from workbench.server.workers.process import WorkEnded
 from workbench.ui.language import _
 from workbench.ui.wording import error_words, plain
@@ -42,7 +42,7 @@ def note(error: BaseException) -> str:
 
 def box(error: BaseException) -> None:
     """Tell the person that this went wrong, and how to go on. What was foreseen has its own words."""
-    if isinstance(error, DpcoreError):
+    if isinstance(error, DpcoreError) and not isinstance(error, (DisclosureError, UsageError)):
         problem, remedy = error_words(error)
         text = plain(problem, at_most=600)
         if remedy:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import Words, _
-from workbench.ui.wording import join, people_words, percent
+from workbench.ui.language import Words, _, join, n_
+from workbench.ui.wording import people_words, percent
 
 ANSWERS = Words("ui.answers")
 SAYS = Words("ui.verdict")
@@ -55,8 +55,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     """
     sentences = []
     if naming:
-        name_people = _("{columns} names people.") if len(naming) == 1 else _("{columns} name people.")
-        sentences.append(name_people.format(columns=join([*naming])))
+        sentences.append(n_("names people", len(naming), columns=join([*naming])))
     if texts:
         sentences.append(_("Names may be in the text of {columns}.").format(columns=join([*texts])))
     return sentences

@@ -35,7 +35,7 @@ from workbench.ui import (
 )
 from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, commas
 from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
@@ -113,7 +113,7 @@ def _say_what_is_gone(tab: session.Session) -> None:
     if tab.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
     elif tab.lost:
-        names = ", ".join(plain(name, at_most=80) for name in tab.lost)
+        names = commas(plain(name, at_most=80) for name in tab.lost)
         gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
             names=names
         )

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any
 
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, epsilon_of
@@ -17,7 +16,7 @@ from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
-from workbench.ui.language import PERCENT, Words, _, problem_and_remedy
+from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy
 
 SAMPLE_TITLES = Words("ui.sample_titles")
 SAMPLE_LINES = Words("ui.sample_lines")
@@ -56,15 +55,15 @@ def number(value: float) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "∞"
     if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+        return whole(value)
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return digits(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def whole(value: float) -> str:
     """Write a count of rows or people, which has no decimals, whatever noise has."""
-    return f"{round(value):,}" if math.isfinite(value) else "∞"
+    return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
 
 
 def figure_words(figure: Figure) -> str:
@@ -112,7 +111,7 @@ def unit_words(unit: PrivacyUnit) -> str:
     """Describe the privacy unit in a few words."""
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
-    rows = _("1 row") if unit.max_rows == 1 else _("{rows} rows").format(rows=unit.max_rows)
+    rows = n_("rows", unit.max_rows)
     if unit.id_column is None:
         return _("a person has at most {rows}, declared and not checked").format(rows=rows)
     if unit.from_data:
@@ -125,13 +124,7 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 def counted_words(unit: PrivacyUnit) -> str:
     """Say what is left out where rows of a person beyond the largest number are not counted; else empty."""
-    if unit.id_column is None:
-        return ""
-    if unit.max_rows == 1:
-        return _("Of each person at most 1 row was counted: these are people, not visits.")
-    return _(
-        "Of each person at most {rows} rows were counted: further rows of people who have more are left out."
-    ).format(rows=unit.max_rows)
+    return "" if unit.id_column is None else n_("of each person", unit.max_rows)
 
 
 def budget_words(account: Account) -> str:
@@ -166,7 +159,7 @@ def epsilon_words(epsilon: float) -> str:
         return _("Someone who is 50 % sure that a person is in the table can become all but certain.")
     return _(
         "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."
-    ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
+    ).format(sure=number(sure) if sure < 99 else digits(f"{sure:.2f}"))
 
 
 def answer_words(epsilon: float) -> str:
@@ -175,7 +168,7 @@ def answer_words(epsilon: float) -> str:
     if sure > 99.99:
         return _("Someone who is 50 % sure of your answer can become all but certain.")
     return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
-        sure=number(sure) if sure < 99 else f"{sure:.2f}"
+        sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
     )
 
 
@@ -190,7 +183,7 @@ def answer_to(count: RowCount, counted: str = "") -> list[str]:
                 "are related otherwise, it is wrong, and no interval says by how much."
             ),
         ]
-    low, high = (f"{round(end):,}" for end in (count.low, count.high))
+    low, high = map(whole, (count.low, count.high))
     return [
         rows,
         _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
@@ -236,14 +229,14 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
             )
         )
     if guarantee.from_data:
-        columns = ", ".join(shown(name) for name in guarantee.from_data)
+        columns = commas(shown(name) for name in guarantee.from_data)
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns
             )
         )
     for source in dict.fromkeys(guarantee.known_from.values()):
-        columns = ", ".join(shown(name) for name, each in guarantee.known_from.items() if each == source)
+        columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
                 source=shown(source, at_most=200), columns=columns
@@ -294,33 +287,27 @@ def people_words(people: float) -> str:
 def percent(share: float) -> str:
     """Write a share with the digits that mean something; in whole percent in print."""
     if _PRINTED.get() and not 0.99 < share < 1:
-        return _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{PERCENT}"
+        return _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
     if 0 < share < 0.001:
         return _("under 0.1 %")
     if (0.99 if _PRINTED.get() else 0.995) <= share < 1:
         return _("over 99 %")
     if share == 0:
-        return f"0{PERCENT}"
-    return f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}{PERCENT}"
+        return f"0{percent_sign()}"
+    return digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
 
 
 def limit_words(limit: float) -> str:
     """Write a share as it was chosen, 2 % and not 2.0 %."""
-    return f"{100 * limit:g}{PERCENT}"
+    return digits(f"{100 * limit:g}") + percent_sign()
 
 
 def hundredths(value: float) -> str:
     """Write a number of hundredths with its sign."""
-    return f"{number(value)}{PERCENT}"
+    return number(value) + percent_sign()
 
 
 def listed(names: Sequence[str], *, most: int = 8) -> str:
     """Write people's own names as they are, the first ones of many."""
     more = [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
     return join([*map(plain, names[:most]), *more])
-
-
-def join(names: list[Any]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])

@@ -12,7 +12,7 @@ from workbench import session
 from workbench.session.draft import Draft
 from workbench.ui import charts, widgets
 from workbench.ui.columns import ColumnForm
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
@@ -22,7 +22,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     """Return the grid after the form of one column was filled in."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
-    name = st.selectbox(_("Column"), names, key=place.key, persist_state="session")
+    name = st.selectbox(capital("column"), names, key=place.key, persist_state="session")
     row = names.index(name)
     st.progress((row + 1) / len(names), text=_("{row} of {all}").format(row=row + 1, all=len(names)))
     before: dict[str, Any] = {str(key): value for key, value in draft.edited.iloc[row].items()}
@@ -58,7 +58,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     """Show the fields of a kind of column, and return what they say."""
     kind = st.selectbox(
-        _("Kind"), KINDS, KINDS.index(line["kind"]), format_func=kind_title, key=f"{key}-kind"
+        capital("kind"), KINDS, KINDS.index(line["kind"]), format_func=kind_title, key=f"{key}-kind"
     )
     said: dict[str, Any] = {"kind": kind}
     if kind == LEAVE_OUT:

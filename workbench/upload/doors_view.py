@@ -47,7 +47,8 @@ def show() -> None:
             door()
     st.caption(
         _(
-            "CSV, TSV, Parquet, Excel, SPSS, Stata or SAS: at most 50 MB, 2,000,000 rows, 1,000 columns. "
+            "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most 50 MB, 2,000,000 rows, "
+            "1,000 columns. "
             "The samples are invented."
         )
     )

@@ -10,7 +10,7 @@ from workbench import session
 from workbench.session.draft import Draft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, n_, said
 from workbench.ui.wording import epsilon_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
 
@@ -24,8 +24,7 @@ def show(draft: Draft) -> None:
     """Show what is proposed, what is open, and below them all that can be changed."""
     is_shared = draft.page in SHARING
     st.title(_("Share numbers or a table") if is_shared else _("Open a table"))
-    read = _("{rows:,} rows and {columns} columns were read.")
-    st.write(read.format(rows=len(draft.frame), columns=len(draft.frame.columns)))
+    st.write(n_("read", len(draft.frame), columns=len(draft.frame.columns)))
     source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))

@@ -11,7 +11,7 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import _
+from workbench.ui.language import _, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
@@ -27,13 +27,13 @@ def ask(draft: Draft, schema: Schema) -> None:
     joined = facts.twins(schema.columns)
     if joined:
         spelled = [f"{one} / {two}" for column in joined.values() for one, two in column.synonyms]
-        st.info(_("Spelled in two ways: {labels}.").format(labels=plain(", ".join(spelled), at_most=300)))
+        st.info(_("Spelled in two ways: {labels}.").format(labels=plain(commas(spelled), at_most=300)))
         st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
     question = facts.next_question(draft, schema)
     if schema.from_data:
         st.warning(
             _("Taken from this table: {columns}. These facts reveal something about it.").format(
-                columns=", ".join(plain(name) for name in schema.from_data)
+                columns=commas(plain(name) for name in schema.from_data)
             ),
             icon=":material/warning:",
         )
@@ -58,7 +58,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         )
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
-            st.write(", ".join(plain(text) for text in dict.fromkeys(cells[:1000])))
+            st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))
 
 
 def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
@@ -73,7 +73,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.caption(_("Lists with labels that fewer than ten people hold are asked about by themselves."))
         _ask_ages(draft, question.columns)
         source, columns = _("plainly public"), list(question.columns)
-        yes, no = _("Yes, this is plainly public"), _("No, leave it as taken from this table")
+        yes, no = _("Yes, this is plainly public"), _("Leave it as taken from this table")
     else:
         st.markdown(
             _("**These bounds are of this table alone.** Are the round ones wide enough for any such table?")
@@ -104,7 +104,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=facts.FEW, labels=plain(", ".join(few[:MOST_LABELS]), at_most=300)
+                few=facts.FEW, labels=plain(commas(few[:MOST_LABELS]), at_most=300)
             )
         )
     source = st.text_input(
@@ -149,4 +149,4 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 def _say_more(question: FactQuestion) -> None:
     """Say how many columns are still to be asked about."""
     if question.more:
-        st.caption(_("{more} more columns are asked about after this.").format(more=question.more))
+        st.caption(n_("more columns", question.more))

@@ -17,7 +17,7 @@ from workbench.store.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
@@ -73,7 +73,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in refused))
+                ).format(columns=commas(plain(name) for name in refused))
             )
             return None
     return schema
@@ -170,7 +170,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
     if draft.source is None and delta > 1 / (100 * rows):
         st.warning(
             _("Delta is too large for about {rows} people: take at most {most}.").format(
-                rows=number(rows), most=f"{1 / (100 * rows):g}"
+                rows=number(rows), most=digits(f"{1 / (100 * rows):g}")
             )
         )
 

@@ -66,6 +66,7 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     file = file_view.read(data, name, notice=NOTICE, key=session.ledger().key, options=options)
     if file is not None:
         text = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
+        session.leave(session.TakePlan(file.table.plan, file.table.notes))
         _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.session.draft import Draft
-from workbench.ui.language import _
+from workbench.ui.language import _, commas
 from workbench.ui.wording import plain
 from workbench.upload import opening
 
@@ -52,7 +52,7 @@ def ask_order(read: ReadResult) -> None:
     """Ask for day and month, where every date of the file fits both orders."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
-            columns=", ".join(plain(name) for name in read.undecided)
+            columns=commas(plain(name) for name in read.undecided)
         )
     )
     with st.container(horizontal=True):

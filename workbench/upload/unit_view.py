@@ -14,7 +14,7 @@ from dpcore.schema import PrivacyUnit
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, commas
 from workbench.ui.wording import number, percent, plain, unit_words
 from workbench.upload import facts
 
@@ -96,7 +96,7 @@ def _ask_search(table: str, start: str) -> str:
             "that about {share} of the people do not exceed. In 95 of 100 cases it misses that by at most "
             "{people} people: with few more than that, choose a number yourself."
         ).format(
-            caps=", ".join(map(number, CAPS_TO_FIND)),
+            caps=commas(map(number, CAPS_TO_FIND)),
             share=percent(float(ORDER)),
             people=number(people_off(PureDP(epsilon=epsilon))),
         )

@@ -30,7 +30,7 @@ def show(data_set: DataSet, *, steward: bool) -> None:
     if steward:
         _ways_on(data_set)
     else:
-        st.button(_("Open another data set"), on_click=opening.choose_table, args=(True,))
+        st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     data_sets_view.earlier_releases(data_set)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.counter import Counted
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples, n_log_n
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
@@ -51,11 +51,8 @@ class Separable(Metric):
     def __post_init__(self) -> None:
         for name, weight in self.weights.items():
             if not 0 < weight < float("inf"):
-                raise ParameterError(
-                    "the weight of {column} ({weight:g}) must be above 0",
-                    remedy="give a positive weight",
-                    column=name,
-                    weight=weight,
+                raise UsageError(
+                    f"the weight of {name} ({weight:g}) must be above 0", remedy="give a positive weight"
                 )
 
     @abstractmethod

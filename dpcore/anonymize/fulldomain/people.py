@@ -192,7 +192,7 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) ->
         if len(corrections.owner) > MOST_CORRECTIONS or (more is None and last - first == 1):
             raise LimitError(
                 "people have too many different rows for full-domain search",
-                remedy="take fewer quasi-identifiers, or local recoding",
+                remedy="take fewer columns, or local recoding",
             )
     return counts, corrections
 

@@ -28,7 +28,7 @@ from dpcore.anonymize.fulldomain.size import MOST_NODES, progress_each, too_larg
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
@@ -64,9 +64,7 @@ def search(
         feasible one is in `details["nearest_limit"]`).
     """
     if not 0 <= limit <= 1:
-        raise ParameterError(
-            "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
-        )
+        raise UsageError(f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of people")
     metric = metric or InformationLoss()
     allowed = most_within(limit, table.people)
     run: _Search | BoundedSearch
@@ -285,7 +283,7 @@ def _infeasible(
         )
     return InfeasibleError(
         "no generalization meets the models while suppressing at most {limit:.1%} of the people",
-        remedy="allow {nearest_limit:.1%}, or weaken the models",
+        remedy="allow {nearest_limit:.1%}, or choose less",
         limit=limit,
         nearest_limit=least_limit(least, table.people),
     )

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.date import days_in
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
@@ -57,13 +57,13 @@ def intervals(
     if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
         raise ParameterError(
             "widths ({widths}) must be above 0, each a multiple of the one before",
-            remedy="take widths such as 5, 10, 20",
+            remedy="write numbers such as 5, 10, 20",
             widths=", ".join(map(_number, widths)),
         )
     distinct = _leaves(values)
     parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     if not np.isfinite(parsed).all():
-        raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
+        raise ParameterError("the column holds no numbers", remedy="choose another column")
     numbers = dict(zip(distinct, map(float, parsed), strict=True))
     leaves = sorted(distinct, key=lambda leaf: (numbers[leaf], leaf))
     whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
@@ -94,7 +94,7 @@ def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -
     """
     if not all(b > a for a, b in pairwise([0, *masked])):
         raise ParameterError(
-            "masked must ascend from at least 1", remedy="take counts such as 1, 2", masked=masked
+            "masked must ascend from at least 1", remedy="write numbers such as 5, 10, 20", masked=masked
         )
     leaves = _leaves(values)
 
@@ -116,7 +116,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
     distinct = _leaves(values)
     parsed = pd.Series(days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]"))
     if parsed.isna().any():
-        raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
+        raise ParameterError("dates need a column of dates", remedy="write year-month-day")
     moments = dict(zip(distinct, parsed, strict=True))
     leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
     return _stacked(leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason)
@@ -128,9 +128,7 @@ def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason
     Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
     """
     if not separator or keep not in ("start", "end"):
-        raise ParameterError(
-            "a separator and keep=start or keep=end are needed", remedy="name both", keep=keep
-        )
+        raise UsageError("a separator and keep=start or keep=end are needed", remedy="name both")
     leaves = _leaves(values)
     parts = {leaf: leaf.split(separator) for leaf in leaves}
     depth = max(len(part) for part in parts.values())
@@ -152,7 +150,7 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
     """
     if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
         raise ParameterError(
-            "sizes must ascend, each a multiple of the one before", remedy="take sizes such as 2, 4"
+            "sizes must ascend, each a multiple of the one before", remedy="write numbers such as 5, 10, 20"
         )
     leaves = _leaves(values)
     return _stacked(leaves, _groups(leaves), sizes, reason)
@@ -195,7 +193,7 @@ def _stacked(
         named: whether a level with one label for all is kept, for what that says.
     """
     if not leaves:
-        raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
+        raise UsageError("a hierarchy needs at least one value", remedy="take a column that is not empty")
     stack = [leaves]
     for level in ([label(leaf, step) for leaf in leaves] for step in steps):
         if level != stack[-1] and (named or len(set(level)) > 1):

@@ -170,7 +170,7 @@ def _with_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int6
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
             "the hierarchy of {column} has no path for some values of the column",
-            remedy="give every value of the column a line, or take the suggested hierarchy",
+            remedy="take the suggested one, or give every value of the column a line",
             column=str(series.name),
         )
     return leaves
@@ -180,12 +180,17 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     """Raise HierarchyError unless the levels are a hierarchy over the values."""
     if not values or not levels or tuple(levels[0]) != tuple(values):
         raise HierarchyError(
-            "level 0 must hold the values themselves", remedy="start each line with the value"
+            "level 0 must hold the values themselves", remedy="write one line per value: value;level 1;...;*"
         )
     if len(set(values)) != len(values):
-        raise HierarchyError("a value has two different paths", remedy="keep one line per value")
+        raise HierarchyError(
+            "a value has two different paths", remedy="write one line per value: value;level 1;...;*"
+        )
     if any(len(level) != len(values) for level in levels):
-        raise HierarchyError("the levels differ in length", remedy="give every value one label per level")
+        raise HierarchyError(
+            "the lines differ in their number of levels",
+            remedy="write one line per value: value;level 1;...;*",
+        )
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
@@ -196,21 +201,18 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
             )
     if len(set(levels[-1])) != 1:
         raise HierarchyError(
-            "the last level holds more than one label", remedy="add a last level * for all values"
+            "the last level holds more than one label", remedy="write one line per value: value;level 1;...;*"
         )
 
 
 def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
     if not rows:
-        raise HierarchyError(
-            "the hierarchy file is empty", remedy="write one line per value: value;level 1;...;*"
-        )
+        raise HierarchyError("the file is empty", remedy="write one line per value: value;level 1;...;*")
     if any(len(row) != len(rows[0]) for row in rows):
         raise HierarchyError(
-            "the lines of the hierarchy file differ in their number of fields",
-            remedy="give every value the same number of levels, separated by {delimiter!r}",
-            delimiter=delimiter,
+            "the lines differ in their number of levels",
+            remedy="write one line per value: value;level 1;...;*",
         )
     rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
     return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))

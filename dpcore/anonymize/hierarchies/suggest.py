@@ -32,7 +32,7 @@ _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
 _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
-def suggest(series: pd.Series) -> Hierarchy:
+def suggest_hierarchy(series: pd.Series) -> Hierarchy:
     """Propose a hierarchy that covers every value of the column.
 
     `reason` says why it looks as it does.
@@ -51,12 +51,12 @@ def suggest(series: pd.Series) -> Hierarchy:
 
 
 def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
-    """One hierarchy per column, as `suggest`, with so few levels that all of them can be searched together.
+    """One hierarchy per column, as `suggest_hierarchy`, with so few levels that all can be searched together.
 
     Where the combinations of levels are more than `MOST_TOGETHER`, the deepest hierarchy loses every second
     of its inner levels, again and again.
     """
-    hierarchies = {name: suggest(frame[name]) for name in names}
+    hierarchies = {name: suggest_hierarchy(frame[name]) for name in names}
     while math.prod(each.height + 1 for each in hierarchies.values()) > MOST_TOGETHER:
         name = max(hierarchies, key=lambda each: hierarchies[each].height)
         if hierarchies[name].height < 3:

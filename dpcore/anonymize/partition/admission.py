@@ -43,7 +43,7 @@ class Gate:
             )
         if violations(models, whole).any():
             raise InfeasibleError(
-                "even the whole table as one class does not meet the model", remedy="weaken the model"
+                "even the whole table as one class does not meet the model", remedy="lower k, or choose less"
             )
         return cls(k=k, models=models, rows=rows)
 

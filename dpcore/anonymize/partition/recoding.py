@@ -53,38 +53,44 @@ def local_recoding(
     people = int(gate.rows.together(np.ones(len(frame), dtype=bool)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
-    trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
-    table = _Table(trees, weights, gate.of_tuples(first, weights))
-    classes, levels = _settle(table, _release(table), most_within(limit, people))
+    trees = [Tree.of(covering[name], leaf[name][first], weights) for name in leaf]
+    table = Table(trees, weights, gate.of_tuples(first, weights))
+    classes, levels = settle(table, release(table), most_within(limit, people))
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 
 
-class _Tree:
+@dataclass(frozen=True)
+class Tree:
     """One column's labels, as codes, for every tuple at every level, and what they cost.
 
     Attributes:
         codes: (levels, tuples). penalty: (levels, tuples), NCP. cost: (levels,), mean NCP over the rows.
     """
 
-    def __init__(self, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> None:
+    codes: IntArray
+    penalty: FloatArray
+    cost: FloatArray
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> Tree:
+        """Take the labels of a hierarchy, for tuples of these leaves that stand for so many rows each."""
         of_leaf = np.stack([hierarchy.codes(level) for level in range(hierarchy.height + 1)])
         observed = np.bincount(leaf, minlength=of_leaf.shape[1]) > 0
         below = np.stack([np.bincount(codes, observed)[codes] for codes in of_leaf])
-        self.codes = of_leaf[:, leaf]
-        self.penalty = (below[:, leaf] - 1) / max(1, observed.sum() - 1)
-        self.cost = self.penalty @ weights / weights.sum()
+        penalty = (below[:, leaf] - 1) / max(1, observed.sum() - 1)
+        return cls(of_leaf[:, leaf], penalty, penalty @ weights / weights.sum())
 
 
 @dataclass(frozen=True)
-class _Table:
+class Table:
     """The distinct tuples of the table, with their labels, their rows, and what a class of them needs."""
 
-    trees: Sequence[_Tree]
+    trees: Sequence[Tree]
     weights: IntArray
     gate: Gate
 
 
-def _release(table: _Table) -> IntArray:
+def release(table: Table) -> IntArray:
     """Return the class in which each tuple is released, -1 for those that no node releases."""
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
@@ -118,7 +124,7 @@ def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
                 heappush(heap, (cost, above, column))
 
 
-def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
+def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
     """Go one level up in the column where that costs the waiting rows least."""
 
     def price(column: int) -> float:
@@ -130,7 +136,7 @@ def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
     return (*node[:cheapest], node[cheapest] + 1, *node[cheapest + 1 :])
 
 
-def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
+def settle(table: Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
     """Suppress the unreleased rest, or unite it with the cheapest classes, until it may be released.
 
     Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label, or
@@ -141,6 +147,11 @@ def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, 
     while len(rest) and not hidden and not _may_be_released(table, rest):
         released[released == _cheapest_partner(table, released)[0]] = -1
         rest = np.flatnonzero(released < 0)
+    return labelled(table, released, hidden)
+
+
+def labelled(table: Table, released: IntArray, hidden: bool) -> tuple[IntArray, IntArray]:
+    """Return the classes and levels of tuples that are all in a class, -1 the one that may be suppressed."""
     _, classes = np.unique(released, return_inverse=True)
     levels = _common_levels(table.trees, classes)
     if hidden:
@@ -148,7 +159,7 @@ def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, 
     return classes, levels
 
 
-def _is_better_hidden(table: _Table, released: IntArray, rest: IntArray, allowed: int) -> bool:
+def _is_better_hidden(table: Table, released: IntArray, rest: IntArray, allowed: int) -> bool:
     """Return whether the rest is of few people, and costs less suppressed than with its best partner."""
     if not len(rest) or _may_be_released(table, rest):
         return False
@@ -157,11 +168,11 @@ def _is_better_hidden(table: _Table, released: IntArray, rest: IntArray, allowed
     return bool(people <= allowed and cost <= _cheapest_partner(table, released)[1])
 
 
-def _may_be_released(table: _Table, rest: IntArray) -> bool:
+def _may_be_released(table: Table, rest: IntArray) -> bool:
     return bool(table.gate.satisfied(rest, np.zeros(len(rest), dtype=np.int64)).all())
 
 
-def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
+def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
     """(classes, columns) the lowest level at which all tuples of a class share a label."""
     _, first = np.unique(classes, return_index=True)
     levels = np.zeros((len(first), len(trees)), dtype=np.int64)
@@ -172,7 +183,7 @@ def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
     return levels
 
 
-def _cheapest_partner(table: _Table, released: IntArray) -> tuple[int, float]:
+def _cheapest_partner(table: Table, released: IntArray) -> tuple[int, float]:
     """Find the class that the rest, numbered -1, joins at the least cost, and that cost."""
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)

@@ -317,7 +317,7 @@ def _readable() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, OSError) as error:
         raise ReadError(
-            "Spark could not read the source to its end ({kind})",
+            "the source could not be read to its end ({kind})",
             remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as here",
             kind=type(error).__name__,
         ) from None

@@ -124,7 +124,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="write the names into the first line, and the delimiter into the list of sources",
+                    remedy="correct the list of sources, or write the names into the first line",
                 )
             _check_same(*({name: place for place, name in enumerate(each)} for each in (names, header)))
         columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
@@ -175,7 +175,7 @@ def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> N
 def _changed(column: str, kind: Any) -> SchemaError:
     return SchemaError(
         "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
-        remedy="write it as text, a duration as a number, or leave it out",
+        remedy="leave it out, or write it as text",
         column=column,
         type=kind,
     )

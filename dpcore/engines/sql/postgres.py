@@ -47,7 +47,7 @@ class PostgresReader:
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or name a table",
+                remedy="write one, or leave it out",
             )
         self.source = source
         self._written: dict[str, str] = {}

@@ -23,7 +23,10 @@ def files_at(path: Path, ending: str) -> list[Path]:
     except OSError:
         files = []
     if not files:
-        raise ReadError("there is no file at the place of the source", remedy="check its location and rights")
+        raise ReadError(
+            "there is no file at the place of the source",
+            remedy="see that it is there, whole, and may be read, and that the disk is not full",
+        )
     return files
 
 

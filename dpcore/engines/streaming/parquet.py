@@ -87,15 +87,15 @@ def _check_agree(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
     for name in dict.fromkeys([*first, *other]):
         if name not in first or name not in other:
             raise SchemaError(
-                "only some files of the folder have the column {column!r}",
-                remedy="write all files with the same columns",
+                "the files of the folder disagree about the column {column!r}",
+                remedy="write all files with the same columns and types",
                 column=name,
             )
         one, two = kind_of(first[name]), kind_of(other[name])
         if one != two:
             raise SchemaError(
                 "the files of the folder disagree about the type of {column!r}: {one} and {two}",
-                remedy="write all files with the same types",
+                remedy="write all files with the same columns and types",
                 column=name,
                 one=one,
                 two=two,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.evaluation.attacks.base import nearest
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Floats, records
@@ -78,9 +78,7 @@ def canary_audit(
     Raises: ParameterError; errors of `run`.
     """
     if canaries < 20:
-        raise ParameterError(
-            "canaries ({canaries}) must be at least 20", remedy="plant 1,000", canaries=canaries
-        )
+        raise UsageError(f"canaries ({canaries}) must be at least 20", remedy="plant 1,000")
     rng = np.random.default_rng(seed)
     planted = _planted(base, schema, canaries, rng)
     inside = rng.random(canaries) < 0.5

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies
 from dpcore.evaluation.attacks.knowledge import inference, linkability
@@ -76,20 +76,18 @@ def disclosure(
     Raises: ParameterError when the tables share fewer than two columns, or `secret` is none of them.
     """
     if attempts < 10:
-        raise ParameterError(
-            "attempts ({attempts}) must be at least 10", remedy="ask for 500", attempts=attempts
-        )
+        raise UsageError(f"attempts ({attempts}) must be at least 10", remedy="ask for 500")
     frames = [original, release] + ([] if control is None else [control])
     rng = np.random.default_rng(_SEED)
     tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
     names = tables[0].names
     if len(names) < 2:
         raise ParameterError(
-            "an attack needs at least two columns that the tables share", remedy="attack a wider table"
+            "the tables have fewer than two columns in common", remedy="compare tables with the same headers"
         )
     if secret is not None and secret not in names:
         raise ParameterError(
-            "the tables do not all have the column {secret!r}", remedy="choose another one", secret=secret
+            "one of the tables has no column {column!r}", remedy="choose another column", column=secret
         )
     people = tables[0]
     others = tables[2] if control is not None else None
@@ -172,7 +170,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
         count = int(people.max(initial=-1)) + 1
         if count < 20:
             raise ParameterError(
-                "the table has too few people to hold half of them out", remedy="bring at least 20"
+                "the table has too few people to hold half of them out", remedy="bring more rows"
             )
         rng = np.random.default_rng(_SEED)
         half = np.zeros(count, dtype=bool)

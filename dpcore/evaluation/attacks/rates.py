@@ -6,7 +6,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 
 LEVEL = 0.999
 """Of every interval of an attack: six are looked at together, and their attempts meet the same few tables."""
@@ -21,11 +21,9 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not 0 <= self.successes <= self.attempts:
-            raise ParameterError(
-                "successes ({successes}) must be from 0 to the attempts ({attempts})",
+            raise UsageError(
+                f"successes ({self.successes}) must be from 0 to the attempts ({self.attempts})",
                 remedy="count again",
-                successes=self.successes,
-                attempts=self.attempts,
             )
 
     @property

@@ -17,7 +17,7 @@ from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
 from dpcore.risk.linkage import Linkage, link
-from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.risk.reidentification import ReidentificationRisk, estimated_k_map, reidentification_risk
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.risk.survey import individual_risk
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
@@ -52,12 +52,14 @@ class Estimates:
             way, of its people.
         model: whose model estimates it, "Pitman" or "Zayatz", by the rule of Dankar et al. (2012), BMC Med.
             Inform. Decis. Mak. 12:66, without its third model.
+        k_map: people of the population who look like everybody in the table, at least, see `estimated_k_map`.
         journalist: highest expected 1 / people of the population who look alike.
         marketer: expected share of the people who are found; both by `individual_risk`.
     """
 
     uniques: float
     model: str
+    k_map: int
     journalist: float
     marketer: float
 
@@ -161,8 +163,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
             raise SchemaError(
-                "{column} is sensitive and a quasi-identifier at once",
-                remedy="give the column one of the two roles",
+                "{column} has two roles at once",
+                remedy="leave it out of one of the two",
                 column=both[0],
             )
 
@@ -262,8 +264,13 @@ class Audit(Evaluation[Microdata, AuditReport]):
         sizes = people_per_class(classes, person)
         alike = individual_risk(sizes, sizes * self.population / people)
         risk = largest_each(alike[classes], person)
+        smallest = int(sizes[sizes > 0].min())
         return Estimates(
-            uniques=uniques, model=model, journalist=float(risk.max()), marketer=float(risk.mean())
+            uniques=uniques,
+            model=model,
+            k_map=estimated_k_map(smallest, people=people, population=self.population),
+            journalist=float(risk.max()),
+            marketer=float(risk.mean()),
         )
 
     def _listed(self, frame: pd.DataFrame, person: IntArray | None) -> ReidentificationRisk | None:
@@ -312,7 +319,5 @@ def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
     visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
     if not visible.any():
-        raise SchemaError(
-            "every row is suppressed in these columns", remedy="choose other columns, or the original table"
-        )
+        raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
     return visible

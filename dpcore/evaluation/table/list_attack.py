@@ -39,7 +39,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     if not names or people.empty:
         raise ParameterError(
             "the list has no rows, or none of the columns {columns}",
-            remedy="bring a list with the columns that others may know",
+            remedy="compare tables with the same headers",
             columns=", ".join(plan.quasi_identifiers),
         )
     published = made.table.frame
@@ -47,7 +47,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     if len(groups) > MAX_GROUPS:
         raise LimitError(
             "the table has {groups} groups, more than {limit}",
-            remedy="ask for a larger k",
+            remedy="raise k",
             groups=len(groups),
             limit=MAX_GROUPS,
         )

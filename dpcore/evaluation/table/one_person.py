@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
@@ -34,9 +34,7 @@ class Known:
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.value, self.start, self.between)) != 1:
-            raise ParameterError(
-                "one thing has to be known of {column}", remedy="say one", column=self.column
-            )
+            raise UsageError(f"one thing has to be known of {self.column}", remedy="say one")
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
         """Mark the rows that agree with it, (rows,).
@@ -104,9 +102,10 @@ class OnePerson(RowsEvaluation[PersonReport]):
         if not self.known:
             raise ParameterError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame
-        if set(self.sensitive) & {each.column for each in self.known}:
+        twice = set(self.sensitive) & {each.column for each in self.known}
+        if twice:
             raise SchemaError(
-                "a column is known and secret at once", remedy="take it out of one of the two lists"
+                "{column} has two roles at once", remedy="leave it out of one of the two", column=min(twice)
             )
         rows = np.flatnonzero(np.logical_and.reduce([each.agrees(frame) for each in self.known]))
         person = person_of(frame, schema.unit.id_column)

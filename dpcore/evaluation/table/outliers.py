@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.interval import IntervalColumn
@@ -55,9 +55,7 @@ def thin_rows(
     for name in columns:
         column = schema.column(name)
         if not isinstance(column, IntervalColumn):
-            raise ParameterError(
-                "column {column!r} holds no numbers", remedy="choose columns of numbers", column=name
-            )
+            raise UsageError(f"column {name!r} holds no numbers", remedy="choose columns of numbers")
         codes = column.encode(frame[name]) + 0.5
         scaled.append(codes / column.values_size)
     from scipy.spatial import cKDTree

@@ -15,6 +15,7 @@ import pandas as pd
 from dpcore.anonymize.apply import anonymized
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
+from dpcore.anonymize.fulldomain.neighbors import Neighbor, neighbors
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
@@ -114,7 +115,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     Attributes:
         limits: with several of them, one pass over all combinations of levels answers all; with one, each k
-            is a search of its own, which looks at fewer. Mondrian suppresses nothing and needs none.
+            is a search of its own, which looks at fewer. Other methods take that of the plan.
     """
 
     kind = "frontier"
@@ -158,6 +159,36 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         return tuple(_searched_points(table, plan, models, self.limits, on_progress))
 
 
+@dataclass(frozen=True, kw_only=True)
+class NeighborsOf(Evaluation[Microdata, tuple[Neighbor, ...]]):
+    """The evaluation of the levels of a plan, and of those one step away."""
+
+    kind = "neighbors"
+
+    plan: Plan
+    """With its node."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.plan.quasi_identifiers
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """Return the rows, or what a search needs of a table that does not fit."""
+        return _searchable(table, self.plan, schema)
+
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[Neighbor, ...]:
+        """Return the node of the plan first.
+
+        Raises: the errors of a plan.
+        """
+        plan = self.plan.counting(schema.unit.id_column)
+        table, levels = tuples(Inputs.of(original, plan)), dict(plan.node or {})
+        node = tuple(levels[name] for name in table.names)
+        return neighbors(table, node, plan.models, limit=plan.limit, metric=plan.metric)
+
+
 def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
     """Return rows that show the shares of the values of each column.
 
@@ -187,7 +218,7 @@ def _local_points(
             report = anonymized(frame, dataclasses.replace(plan, models=each)).quality
             yield Point(
                 k=k,
-                limit=0.0,
+                limit=plan.limit,
                 metric=InformationLoss(),
                 node=(),
                 score=report.loss,

@@ -83,7 +83,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():
-            raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
+            raise InfeasibleError("no row of this table leaves", remedy="lower k, or choose less")
         shown = result.rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])

@@ -112,8 +112,8 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
         for name in self.quasi_identifiers:
             if name in (self.weight, self.household):
                 raise SchemaError(
-                    "{column} cannot be known to others and be the weight or the household too",
-                    remedy="leave it out of what others may know",
+                    "{column} has two roles at once",
+                    remedy="leave it out of one of the two",
                     column=name,
                 )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.accounting.ledger import Account, Ledger
 from dpcore.accounting.loss import Loss, PureDP
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Groups, Measurer
 from dpcore.mechanisms.sensitivity import selection_scale
@@ -69,9 +69,7 @@ class RowsOfPeople(PrivateEvaluation):
         Raises: ParameterError.
         """
         if schema.unit.id_column != self.column:
-            raise ParameterError(
-                "people are not named by column {column!r}", remedy="name the id column", column=self.column
-            )
+            raise UsageError(f"people are not named by column {self.column!r}", remedy="name the id column")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return `max_rows`, which is one of `CAPS`, from a measurer of people."""

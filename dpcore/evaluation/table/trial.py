@@ -86,9 +86,7 @@ class Trial(RowsEvaluation[TrialReport]):
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), on_progress)
         seconds = time.thread_time() - start
         if result.hidden.all():
-            raise InfeasibleError(
-                "these demands suppress every row", remedy="lower k, ask for less, or take another method"
-            )
+            raise InfeasibleError("these demands suppress every row", remedy="lower k, or choose less")
         plan, rows = result.plan, result.rows
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
 from dpcore.tables.classes import IntArray, class_index
@@ -223,7 +223,7 @@ def _ways(
 
     @cache
     def tree(name: str) -> tuple[Hierarchy, IntArray]:
-        return suggest(knowledge.frame[name]).read(knowledge.frame[name])
+        return suggest_hierarchy(knowledge.frame[name]).read(knowledge.frame[name])
 
     def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {name: tree(name)[0].codes(level)[tree(name)[1]] for name, level in levels.items()}

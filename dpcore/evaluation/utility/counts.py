@@ -47,7 +47,9 @@ class CellCounts:
         Raises: ParameterError without rows of both.
         """
         if self.other is None or not self.other.any():
-            raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
+            raise ParameterError(
+                "one of the tables has no rows", remedy="choose a table with at least one row"
+            )
         return total_variation(self.original, self.other)
 
     @property
@@ -81,9 +83,9 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
             for name in itertools.chain.from_iterable(cliques):
                 if name not in self.other.frame:
                     raise ParameterError(
-                        "one of the two tables has no column {name!r}",
-                        remedy="choose one that both have",
-                        name=name,
+                        "one of the tables has no column {column!r}",
+                        remedy="choose another column",
+                        column=name,
                     )
         return {each.clique: each.values for each in table.counts(cliques)}
 

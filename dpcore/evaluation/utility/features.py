@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.evaluation.records import Codes, Floats, labels_of, numbers_of, texts_in
 from dpcore.schema.column import Column
 from dpcore.schema.interval import Integer, IntervalColumn
@@ -49,9 +49,7 @@ def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
     """Return the number of the class of each row, (rows,), -1 where it is missing or not declared."""
     column = schema.column(target)
     if not has_classes(column):
-        raise ParameterError(
-            "column {target!r} holds numbers, not classes", remedy="predict it by regression", target=target
-        )
+        raise UsageError(f"column {target!r} holds numbers, not classes", remedy="predict it by regression")
     if isinstance(column, IntervalColumn):
         values = pd.Index(numbers_of(column, frame[target]))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)

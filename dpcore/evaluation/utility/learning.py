@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import Codes, Floats
 from dpcore.evaluation.utility import learners
@@ -97,9 +97,7 @@ def learn(
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
     if not splits or set(tasks) - set(TASKS):
-        raise ParameterError(
-            "tasks must be of {known}, on at least one split", remedy="name some of them", known=TASKS
-        )
+        raise UsageError(f"tasks must be of {TASKS}, on at least one split", remedy="name some of them")
     declared = schema.column(target)
     columns = [
         name
@@ -107,7 +105,7 @@ def learn(
         if name != target and all(name in part for each in splits for part in (each.train, each.release))
     ]
     if not columns:
-        raise ParameterError("there is no column to learn from", remedy="release more columns")
+        raise UsageError("there is no column to learn from", remedy="release more columns")
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
@@ -160,7 +158,7 @@ def random_splits(
     people = pd.factorize(original[person])[0] if person else np.arange(len(original))
     count = int(people.max(initial=-1)) + 1
     if count < 10:
-        raise ParameterError("the table has too few people to test on some of them", remedy="bring 10")
+        raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
     cuts = []
     for number in range(times):
         held_out = np.zeros(count, dtype=bool)
@@ -219,7 +217,7 @@ class _Examples:
     ) -> _Examples:
         if target not in frame:
             raise ParameterError(
-                "one of the tables has no column {target!r}", remedy="predict another one", target=target
+                "one of the tables has no column {column!r}", remedy="choose another column", column=target
             )
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
@@ -229,7 +227,7 @@ class _Examples:
         if not known.any():
             raise ParameterError(
                 "column {target!r} has no readable value in one of the tables",
-                remedy="predict another one",
+                remedy="choose another column",
                 target=target,
             )
         return cls(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -83,15 +83,13 @@ def marginal_error(
     columns = tuple(name for name in schema.domain.names if name in original and name in other)
     if not columns or not len(original) or not len(other):
         raise ParameterError(
-            "the two tables have no column of the schema in common, or no rows",
-            remedy="compare tables with rows and columns",
+            "the tables have no column of the schema in common",
+            remedy="compare tables with the same headers",
         )
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
-        raise ParameterError(
-            "ways ({ways}) must be from 1 to {count}, the columns of both tables",
+        raise UsageError(
+            f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
             remedy="ask for fewer columns at once",
-            ways=tuple(ways),
-            count=len(columns),
         )
     rng = np.random.default_rng(_SEED)
     tables = _Tables(original, other, schema, columns, rng)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.loss import Loss, split
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import Floats
 from dpcore.evaluation.utility.features import classes, matrix
@@ -55,7 +55,7 @@ class _OfRelease(PrivateEvaluation):
 
     def _check_whole(self) -> None:
         if self.release.part:
-            raise ParameterError(
+            raise UsageError(
                 "the release is of one part of its table, and would be compared with all rows",
                 remedy="compare a release of the whole table",
             )
@@ -101,11 +101,11 @@ class PrivateMarginalError(_OfRelease):
         """
         self._check_whole()
         if self.way not in (1, 2):
-            raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
+            raise UsageError(f"way ({self.way}) must be 1 or 2", remedy="compare pairs")
         if not len(self._frame) or not self._cliques(schema):
             raise ParameterError(
-                "the release has no rows, or fewer columns of the schema than are compared",
-                remedy="compare a table with rows and columns",
+                "the tables have fewer than two columns in common",
+                remedy="compare tables with the same headers",
             )
         check_cells(schema.domain, self._cliques(schema))
 
@@ -168,19 +168,17 @@ class PrivateAccuracy(_OfRelease):
         """Refuse a target that is no class, or a release without columns to learn from."""
         self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
-            raise ParameterError(
-                "column {target!r} holds numbers, not classes",
-                remedy="predict a column of categories",
-                target=self.target,
+            raise UsageError(
+                f"column {self.target!r} holds numbers, not classes", remedy="predict a column of categories"
             )
         if self.target not in self._frame or not self._columns(schema):
             raise ParameterError(
                 "the release does not have column {target!r} and another one to learn from",
-                remedy="predict another one",
+                remedy="choose another column",
                 target=self.target,
             )
         if not (classes(self._frame, schema, self.target) >= 0).any():
-            raise ParameterError("the release has no row with a class", remedy="draw more rows")
+            raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""

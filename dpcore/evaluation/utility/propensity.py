@@ -42,10 +42,8 @@ def propensity(
     rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
     if rows < FOLDS:
         raise ParameterError(
-            "the tables have too few rows to train a classifier",
-            remedy="bring an original of at least {original} rows and a release of {release}",
-            original=2 * FOLDS,
-            release=FOLDS,
+            "the tables have too few rows to learn from",
+            remedy="bring more rows",
         )
     order = rng.permutation(len(original))
     own = cells.matrix("original")[order[:rows]]

@@ -172,7 +172,7 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
         raise ParameterError(
-            "the table has no column {column!r}", remedy="choose one of its columns", column=column.name
+            "the table has no column {column!r}", remedy="check the names", column=column.name
         )
     counts = np.bincount(column.encode(source.frame[column.name]), minlength=column.size)
     return counts[: column.values_size].astype(np.float64)

@@ -7,7 +7,7 @@ import math
 
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
@@ -36,17 +36,13 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
     if isinstance(source, Marginal):
         cells = source.project((column,))
         if not cells.columns:
-            raise ParameterError(
-                "the cells of column {column!r} are not known here",
-                remedy="take the marginal of a release",
-                column=column,
+            raise UsageError(
+                f"the cells of column {column!r} are not known here", remedy="take the marginal of a release"
             )
         start, end = cell_range(_interval(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
     if column not in source.columns:
-        raise ParameterError(
-            "the table has no column {column!r}", remedy="choose one of its columns", column=column
-        )
+        raise ParameterError("the table has no column {column!r}", remedy="check the names", column=column)
     values = source[column]
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     if not dates and not pd.api.types.is_numeric_dtype(values.dtype):
@@ -65,7 +61,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
         _check_bounds(column.name, low, high, dates=isinstance(column, Date))
     start, end = column.cell_of(low), column.cell_of(high)
     if start > end:
-        raise _reversed(low, high)
+        raise _reversed(column.name)
     return start, end
 
 
@@ -78,10 +74,8 @@ def best_marginal(release: Release, column: str) -> Marginal:
     """Return the marginal of a release that says most precisely how many rows a column's cells have."""
     holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
     if not holders:
-        raise ParameterError(
-            "no marginal of this release holds column {column!r}",
-            remedy="release it, or sample a table",
-            column=column,
+        raise UsageError(
+            f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
         )
     return min(holders, key=lambda marginal: marginal.project((column,)).variance)
 
@@ -107,10 +101,8 @@ def _interval(column: Column) -> IntervalColumn:
 
 def no_order(column: str) -> ParameterError:
     """Return the error for a range of a column without an order."""
-    return ParameterError(
-        "column {column!r} has no order of numbers or dates",
-        remedy="choose a column that has one",
-        column=column,
+    return UsageError(
+        f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
     )
 
 
@@ -118,20 +110,17 @@ def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
     """Refuse bounds that are not two rising numbers, or two rising dates in ISO form."""
     if not all(_is_date(bound) if dates else _is_number(bound) for bound in (low, high)):
         kind = "dates such as 2020-01-31" if dates else "finite numbers"
-        raise ParameterError(
-            "the bounds [{low}, {high}) of column {column!r} must be {kind}",
-            remedy="correct them",
-            low=low,
-            high=high,
-            column=column,
-            kind=kind,
+        raise UsageError(
+            f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
         )
     if low > high:  # type: ignore[operator]
-        raise _reversed(low, high)
+        raise _reversed(column)
 
 
-def _reversed(low: Bound, high: Bound) -> ParameterError:
-    return ParameterError("the bounds [{low}, {high}) must rise", remedy="swap them", low=low, high=high)
+def _reversed(column: str) -> ParameterError:
+    return ParameterError(
+        "the range of column {column!r} must rise", remedy="put the lower bound first", column=column
+    )
 
 
 def _is_number(bound: Bound) -> bool:

@@ -144,7 +144,7 @@ def similarity(
         scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
         if np.isfinite(correlation["release"]).any():
             scores.append(_matrix_score(measures.CORRELATION, correlation, names))
-    errors = _queries(cells, lambda share: on_progress("asking random questions", 0.8 + 0.2 * share))
+    errors = _queries(cells, lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share))
     means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
     scores.append(
         Scored(

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpcore.accounting.loss import Loss, split
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
@@ -194,7 +194,7 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
     names = constraints.free(domain.names)
     is_synthetic = isinstance(earlier, SyntheticModel)  # a release of another recipe may have another model
     if not is_synthetic or earlier.domain != domain or earlier.grouping.domain.names != names:
-        raise ParameterError(
+        raise UsageError(
             "the earlier model has other columns or cells than this table",
             remedy="use a model of the same table under the same schema and constraints",
         )
@@ -202,10 +202,9 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
         kinds = constraints.kinds(domain, name)
         groups = earlier.grouping.groups[name]
         if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(np.unique(groups)):
-            raise ParameterError(
-                "the earlier model counts cells of column {column!r} as one that a constraint tells apart",
+            raise UsageError(
+                f"the earlier model counts cells of column {name!r} as one that a constraint tells apart",
                 remedy="drop the constraint, or start without the earlier model",
-                column=name,
             )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
@@ -35,7 +35,7 @@ class Impossible:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "cells", tuple(tuple(map(int, each)) for each in self.cells))
         if not self.columns or len(self.cells) != len(self.columns) or not all(self.cells):
-            raise ParameterError(
+            raise UsageError(
                 "an impossible combination names columns and, for each, at least one cell",
                 remedy="give one list of cells per column",
             )
@@ -90,13 +90,10 @@ class Constraints:
         decided: set[str] = set()
         for function in self.determines:
             if len(function.cells) != domain.size(function.column):
-                raise ParameterError(
-                    "{column!r} has {size} cells, and {count} are given to decide {target!r}",
+                raise UsageError(
+                    f"{function.column!r} has {domain.size(function.column)} cells, and "
+                    f"{len(function.cells)} are given to decide {function.target!r}",
                     remedy="give one cell of the target for each",
-                    column=function.column,
-                    size=domain.size(function.column),
-                    count=len(function.cells),
-                    target=function.target,
                 )
             cell_mask(domain, function.target, function.cells)
             if function.target in decided or any(
@@ -116,13 +113,16 @@ class Constraints:
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
                 "the impossible combinations tie columns together to {cells} cells, more than {limit}",
-                remedy="drop a combination, or use wider steps",
+                remedy="drop a combination, or use a wider step",
                 cells=tree.cells,
                 limit=MAX_CONSTRAINT_CELLS,
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
         if State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass == -math.inf:
-            raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
+            raise InfeasibleError(
+                "the impossible combinations leave no possible row",
+                remedy="drop a combination, or use a wider step",
+            )
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that no other determines, which are measured."""

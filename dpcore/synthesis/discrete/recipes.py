@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
@@ -150,17 +150,11 @@ class Adaptive(TableRecipe):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.degree not in (2, 3):
-            raise ParameterError(
-                "degree ({degree}) must be 2 or 3", remedy="ask for pairs or triples", degree=self.degree
-            )
+            raise UsageError(f"degree ({self.degree}) must be 2 or 3", remedy="ask for pairs or triples")
         if not 1 <= self.rounds <= 10:
-            raise ParameterError("rounds ({rounds}) must be 1 to 10", remedy="ask for 2", rounds=self.rounds)
+            raise UsageError(f"rounds ({self.rounds}) must be 1 to 10", remedy="ask for 2")
         if self.max_cells < 1:
-            raise ParameterError(
-                "max_cells ({max_cells}) must be at least 1",
-                remedy="raise max_cells",
-                max_cells=self.max_cells,
-            )
+            raise UsageError(f"max_cells ({self.max_cells}) must be at least 1", remedy="raise max_cells")
 
     @property
     def stands_on(self) -> tuple[Loss, ...]:

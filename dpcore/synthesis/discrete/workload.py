@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
@@ -50,18 +50,13 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
     wanted = dict.fromkeys(itertools.combinations(names, degree), 1.0)
     for clique, weight in weights.items():
         if len(set(clique)) not in (2, 3) or len(set(clique)) != len(clique) or not set(clique) <= set(place):
-            raise ParameterError(
-                "({clique}) must be a pair or triple of columns that are measured",
-                remedy="choose among {columns}",
-                clique=", ".join(clique),
-                columns=", ".join(map(repr, names)),
+            raise UsageError(
+                f"({', '.join(clique)}) must be a pair or triple of columns that are measured",
+                remedy=f"choose among {', '.join(map(repr, names))}",
             )
         if not (math.isfinite(weight) and weight > 0):
-            raise ParameterError(
-                "the weight ({weight}) of {clique} must be above 0",
-                remedy="raise the weight",
-                weight=weight,
-                clique=", ".join(clique),
+            raise UsageError(
+                f"the weight ({weight}) of {', '.join(clique)} must be above 0", remedy="raise the weight"
             )
         wanted[tuple(sorted(clique, key=place.__getitem__))] = float(weight)
     return wanted

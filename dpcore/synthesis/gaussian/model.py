@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.model import Model
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.gaussian.moments import Moments
@@ -53,7 +53,7 @@ class GaussianModel(Model):
         if self.split is not None:
             fits = fits and self.split.centers.shape == (2, *shape) and self.split.scales.shape == shape
         if not (fits and np.linalg.eigvalsh(covariances).min(initial=1.0) > 0):
-            raise ParameterError(
+            raise UsageError(
                 "the model has other classes or features than its numbers",
                 remedy="ask for it again where it was made",
             )

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
-from dpcore.errors import LimitError, ParameterError
+from dpcore.errors import LimitError, ParameterError, UsageError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise
@@ -90,24 +90,20 @@ class Gaussian(Recipe):
         object.__setattr__(self, "features", tuple(self.features))
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
         if not self.features + self.one_hot:
-            raise ParameterError(
-                "there must be at least one feature", remedy="name a column besides the label"
-            )
+            raise UsageError("there must be at least one feature", remedy="name a column besides the label")
         if self.detail not in (None, *SHARES):
-            raise ParameterError(
-                "detail ({detail}) must be means, variances, products or cells",
+            raise UsageError(
+                f"detail ({self.detail}) must be means, variances, products or cells",
                 remedy="choose one, or leave it open",
-                detail=self.detail,
             )
         if self.groups is not None:
             object.__setattr__(self, "groups", tuple(map(tuple, self.groups)))
             grouped = [name for group in self.groups for name in group]
             for name in grouped:
                 if name not in self.features or grouped.count(name) > 1:
-                    raise ParameterError(
-                        "column {column!r} must be a feature and in one group only",
+                    raise UsageError(
+                        f"column {name!r} must be a feature and in one group only",
                         remedy="correct the groups",
-                        column=name,
                     )
 
     @classmethod
@@ -138,13 +134,14 @@ class Gaussian(Recipe):
             if column.missing:
                 raise ParameterError(
                     "column {column!r} has a cell for missing values, and a feature is a number in every row",
-                    remedy="fill in what is missing, leave the column out, or draw it by its cells (one-hot)",
+                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
+                    cells=column.size,
                 )
             if isinstance(column, Categorical) and not column.ordered and column.size > 2:
                 raise ParameterError(
                     "column {column!r} has categories without an order, not numbers",
-                    remedy="draw it by its {cells} public categories (one-hot), or leave it out",
+                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
                     cells=column.size,
                 )
@@ -168,7 +165,7 @@ class Gaussian(Recipe):
             if domain.size(name) < 2:
                 raise ParameterError(
                     "the feature {column!r} has one cell: it is constant, and tells no class from another",
-                    remedy="leave it out",
+                    remedy="choose another column",
                     column=name,
                 )
         check_entries(len(self._first(domain)))

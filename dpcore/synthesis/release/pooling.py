@@ -39,15 +39,15 @@ class Pooled:
         if len(self.releases) < 2:
             raise ParameterError("pooling needs at least two releases", remedy="choose another release")
         if len({release.request_id for release in self.releases}) < len(self.releases):
-            raise ParameterError("a release is named twice", remedy="pool each release once")
+            raise ParameterError("a release is named twice", remedy="choose another release")
         first, *others = self.releases
         if not first.model_columns:
-            raise SchemaError("the first release draws no rows", remedy="choose a histogram or a table")
+            raise SchemaError("the first release draws no rows", remedy="choose another release")
         for other in others:
             if _facts(other.schema, other.model_columns) != _facts(first.schema, first.model_columns):
                 raise SchemaError(
                     "the releases have different columns, cells or privacy units, so they are not one table",
-                    remedy="release both under one schema",
+                    remedy="choose another release",
                 )
 
     @property

@@ -49,12 +49,14 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size > MAX_FILE:
         raise ReadError(
-            "the release file is larger than {most} MB", remedy="open a smaller one", most=MAX_FILE // 10**6
+            "the release file is larger than {most} MB",
+            remedy="keep only the columns or rows that you need",
+            most=MAX_FILE // 10**6,
         )
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         raise ReadError(
-            "the file holds more than {most} values", remedy="open the file of a release", most=MAX_VALUES
+            "the file holds more than {most} values", remedy="take the file as it was saved", most=MAX_VALUES
         )
     try:
         fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)

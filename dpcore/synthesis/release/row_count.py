@@ -130,7 +130,9 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
         unknown = [label for label in labels if label not in places]
         if unknown or not labels:
             raise ParameterError(
-                "column {column!r} has no such category", remedy="choose one of its own", column=column.name
+                "column {column!r} has no such category",
+                remedy="choose one from the list",
+                column=column.name,
             )
         return sorted({places[label] for label in labels})
     try:

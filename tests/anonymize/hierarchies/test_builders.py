@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.builders import OTHER, cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import MOST_TOGETHER, suggest, suggest_together
+from dpcore.anonymize.hierarchies.suggest import MOST_TOGETHER, suggest_hierarchy, suggest_together
 from dpcore.errors import ParameterError
 from dpcore.schema.values import MISSING
 
@@ -150,7 +150,7 @@ def test_levels_that_change_nothing_are_left_out() -> None:
 )
 def test_suggestions(column: pd.Series, example: str, expected: list[str]) -> None:
     """Else the first result needs handwork that the column's look already answers."""
-    built = suggest(column)
+    built = suggest_hierarchy(column)
     assert path(built, example)[: len(expected)] == expected
     assert built.reason
     assert built.covering(column).encode(column).min() >= 0
@@ -160,7 +160,7 @@ def test_suggestions(column: pd.Series, example: str, expected: list[str]) -> No
 def test_suggested_intervals_are_round_and_cover_every_number() -> None:
     """Else a long tail makes thousands of labels, or falls off the end."""
     income = pd.Series(np.random.default_rng(3).lognormal(10, 1, 5_000).round(), name="income")
-    built = suggest(income)
+    built = suggest_hierarchy(income)
     widths = [len(built.labels(level)) for level in range(1, built.height)]
     assert widths == sorted(widths, reverse=True)
     assert 5 < widths[0] < 300
@@ -171,7 +171,7 @@ def test_suggested_hierarchies_can_be_searched_together() -> None:
     """A first run over many columns would be refused for its number of combinations."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({f"c{i}": rng.choice(list("abcdefghijklmnop"), 2_000) for i in range(9)})
-    alone = [suggest(frame[name]).height + 1 for name in frame]
+    alone = [suggest_hierarchy(frame[name]).height + 1 for name in frame]
     together = suggest_together(frame, list(frame.columns))
     assert math.prod(alone) > MOST_TOGETHER
     assert math.prod(each.height + 1 for each in together.values()) <= MOST_TOGETHER

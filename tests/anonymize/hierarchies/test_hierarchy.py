@@ -53,7 +53,7 @@ def test_files_as_people_have_them(text: str) -> None:
     ("text", "message"),
     [
         ("", "empty"),
-        ("a;x;*\nb;*\n", "number of fields"),
+        ("a;x;*\nb;*\n", "number of levels"),
         ("a;x;*\na;y;*\n", "two different paths"),
         ("a;x;u;*\nb;x;v;*\n", "level 2 does not nest"),
         ("a;x\nb;y\n", "last level"),

@@ -166,9 +166,9 @@ def test_one_row_and_constant_columns(rows: int) -> None:
     ("asked", "error", "message"),
     [
         ({"quasi_identifiers": ()}, ParameterError, "no quasi-identifier"),
-        ({"quasi_identifiers": ("height",)}, SchemaError, "no column height"),
-        ({"sensitive": ("height",)}, SchemaError, "no column height"),
-        ({"sensitive": ("age",)}, SchemaError, "age is sensitive and a quasi-identifier at once"),
+        ({"quasi_identifiers": ("height",)}, SchemaError, "no column 'height'"),
+        ({"sensitive": ("height",)}, SchemaError, "no column 'height'"),
+        ({"sensitive": ("age",)}, SchemaError, "age has two roles at once"),
         ({"threshold": 0.0}, ParameterError, "threshold"),
     ],
 )
@@ -212,7 +212,10 @@ def test_journalist_and_marketer_are_expected_over_the_population() -> None:
     assert found.estimates.journalist == pytest.approx(expected(1))
     assert found.estimates.marketer == pytest.approx((3 * expected(3) + expected(1)) / 4)
     assert found.risk.highest == 1.0
+    assert found.estimates.k_map == 1
+    assert audit(pd.concat([frame] * 4), population=160).estimates.k_map > 4
     everybody = audit(frame, population=4)
+    assert everybody.estimates.k_map == 1
     assert everybody.estimates.marketer == pytest.approx(everybody.risk.average)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.models import DistinctL, KAnonymity, KMap
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError
@@ -39,7 +39,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
     roles = {"who": "identifier", "age": "quasi-identifier", "zip": "quasi-identifier"}
     plan = Plan(
         roles=roles | {"illness": "sensitive", "visits": "insensitive"},
-        hierarchies={name: suggest(frame[name]) for name in KNOWN},
+        hierarchies={name: suggest_hierarchy(frame[name]) for name in KNOWN},
         models=(KAnonymity(k=4),),
         limit=0.05,
     )
@@ -114,7 +114,10 @@ def test_blanked_rows_give_nothing_away() -> None:
     frame = pd.DataFrame({"age": [30] * 98 + [90] * 2, "illness": ["flu", "cold"] * 49 + ["ulcer"] * 2})
     roles = {"age": "quasi-identifier", "illness": "sensitive"}
     plan = Plan(
-        roles=roles, hierarchies={"age": suggest(frame["age"])}, models=(KAnonymity(k=5),), limit=0.02
+        roles=roles,
+        hierarchies={"age": suggest_hierarchy(frame["age"])},
+        models=(KAnonymity(k=5),),
+        limit=0.02,
     )
     kept, blanked = (outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked"))
     assert kept.hidden == blanked.hidden == 2

@@ -72,7 +72,7 @@ def test_suppressed_rows_have_no_risk() -> None:
 
 def test_bad_input() -> None:
     """Broken: a weight that others know, or no column at all, is taken."""
-    with pytest.raises(SchemaError, match="weight or the household"):
+    with pytest.raises(SchemaError, match="two roles"):
         risk(household="age")
     with pytest.raises(ParameterError):
         risk(quasi_identifiers=())

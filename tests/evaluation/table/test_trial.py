@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
@@ -43,7 +43,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
     roles = dict.fromkeys(KNOWN, "quasi-identifier")
     roles |= {"id": "identifier", "disease": "sensitive", "visit": "insensitive"}
     used = {name: roles[name] for name in frame.columns}
-    plan = default_plan(used, {name: suggest(frame[name]) for name in KNOWN}, k=5, limit=0.05)
+    plan = default_plan(used, {name: suggest_hierarchy(frame[name]) for name in KNOWN}, k=5, limit=0.05)
     return replace(plan, **changes)
 
 
@@ -131,7 +131,7 @@ def test_columns_with_too_many_values_together_are_not_feasible() -> None:
     """Five columns of 30,000 values would be suggested for a search that refuses them."""
     frame = pd.DataFrame({f"c{i}": [f"v{j}" for j in range(20_000)] for i in range(5)})
     roles = dict.fromkeys(frame.columns, "quasi-identifier")
-    plan = default_plan(roles, {name: suggest(frame[name]) for name in frame})
+    plan = default_plan(roles, {name: suggest_hierarchy(frame[name]) for name in frame})
     assert run(SizeOf(plan=plan), frame).seconds == math.inf
 
 
@@ -215,7 +215,7 @@ def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
 
 
 def _used(frame: pd.DataFrame) -> dict[str, Hierarchy]:
-    return {name: suggest(frame[name]) for name in KNOWN}
+    return {name: suggest_hierarchy(frame[name]) for name in KNOWN}
 
 
 def test_a_value_without_a_path_is_refused_without_showing_it() -> None:

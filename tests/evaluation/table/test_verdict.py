@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.verdict import FEW, MANY
 from dpcore.risk.roles import suggest_roles
@@ -85,7 +85,7 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
     )
     known = list(frame)
     found = audit(frame)
-    trees = {name: suggest(frame[name]).read(frame[name]) for name in known}
+    trees = {name: suggest_hierarchy(frame[name]).read(frame[name]) for name in known}
 
     def bad(table: pd.DataFrame) -> bool:
         few = any(naive_uniques(table, [*names]) > FEW for names in combinations(known, 3))

@@ -271,7 +271,7 @@ def test_through_the_curator() -> None:
     assert score(report.content, "logistic", "accuracy", 2, "release") > 0.9
     assert stages == ["logistic", "linear", "k-means"] * 2
     assert curator.lines()[-1].state == "outside"
-    with pytest.raises(ParameterError, match="too few people"):
+    with pytest.raises(ParameterError, match="too few rows"):
         random_splits(frame.iloc[:5], frame)
 
 

@@ -286,7 +286,7 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
     ("asked", "said"),
     [
         (lambda: PrivateMarginalError(release=of_others(TREE), way=3), "1 or 2"),
-        (lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))), "fewer columns"),
+        (lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))), "fewer than two columns"),
         (lambda: PrivateAccuracy(release=of_others(TREE), target="age"), "numbers, not classes"),
         (
             lambda: PrivateAccuracy(

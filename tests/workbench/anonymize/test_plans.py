@@ -17,7 +17,7 @@ import dpcore as dp
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
@@ -228,7 +228,7 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     """The page would fall back without a word, or say one method and take another."""
     frame = wide(columns)
     curator, current = started(frame)
-    current.hierarchies = {name: suggest(frame[name]) for name in frame}
+    current.hierarchies = {name: suggest_hierarchy(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
     assert asked.method.kind == method
     words = plans.method_words(curator, current, asked)
@@ -287,7 +287,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     """The cost of Mondrian stood beside a choice of local recoding, and no point had a ring."""
     frame = wide(11)
     curator, current = started(frame)
-    current.hierarchies = {name: suggest(frame[name]) for name in frame}
+    current.hierarchies = {name: suggest_hierarchy(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
@@ -322,12 +322,12 @@ def test_methods_stand_side_by_side_with_reasons() -> None:
     """A method that cannot do it would be left out without a word, or break the others."""
     curator, current = started()
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
-    assert lines["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
+    assert lines["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
     assert "" not in lines.to_numpy()
-    assert "microaggregation needs numbers, zip has none" in reasons[0].replace("\\", "")
+    assert "column 'zip' holds no numbers" in reasons[0].replace("\\", "")
     state.state(curator).take_columns(["age"], [])
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert reasons == []
 
 

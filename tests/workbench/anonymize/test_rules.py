@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.errors import ParameterError
 from workbench.anonymize import rules
 
@@ -14,7 +14,7 @@ ZIPS = ["33617", "33620", "23620"]
 
 def test_post_codes_are_masked_to_one_digit() -> None:
     """A German PLZ lost everything after three digits, and every row was suppressed."""
-    for made in (rules.by_masking(ZIPS, [4, 1, 2, 3]), suggest(pd.Series(ZIPS * 3, name="plz"))):
+    for made in (rules.by_masking(ZIPS, [4, 1, 2, 3]), suggest_hierarchy(pd.Series(ZIPS * 3, name="plz"))):
         assert made.height == 5
         assert {level[made.values.index("33617")] for level in made.levels} == {
             "33617", "3361*", "336**", "33***", "3****", "*",

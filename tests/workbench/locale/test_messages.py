@@ -63,6 +63,15 @@ failed = "failed, charge stays"
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
 
 
+def test_plurals_are_found_in_both_forms() -> None:
+    """A language with other plurals could not say how many there are."""
+    source = b'note = Text("{cells} cell was empty", many="{cells} cells were empty", cells=2)'
+    found = [message for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})]
+    assert found == [("{cells} cell was empty", "{cells} cells were empty")]
+    words = extract_from_file("workbench.locale.messages:extract_words", ROOT / "workbench/locale/words.toml")
+    assert ("{number} row", "{number} rows") in {message[1] for message in words}
+
+
 def test_messages_of_templates_are_found() -> None:
     """Pages behind links would stay English in every language."""
     templates = {

@@ -32,4 +32,4 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(reading, "read", end)
     with pytest.raises(Ended):
         reopening.take_file(DataSet(account=SimpleNamespace(dataset="d"), declaration=None, ledger=ledger))
-    assert "reading was stopped" in str(held.notices[reopening.NOTICE])
+    assert "this was stopped before its end" in str(held.notices[reopening.NOTICE])

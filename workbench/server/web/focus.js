@@ -3,7 +3,9 @@
   let shown = location.pathname; // the page whose heading was taken last
   let said = null; // the words of that heading, until the person does something
   let last = null; // the words of the heading that was on the screen last
+  const preferred = document.documentElement.lang; // by the browser, as the server writes it
   const settle = () => {
+    document.documentElement.lang = new URLSearchParams(location.search).get("lang") || preferred;
     const turned = location.pathname !== shown;
     const heading = document.querySelector("[data-testid=stMain] h1");
     const app = document.querySelector("[data-testid=stApp]");

@@ -1,11 +1,13 @@
-"""A script within Streamlit's page that moves the focus to the heading of a new page."""
+"""A script within Streamlit's page, of the focus on the heading of a new page and of the page's language."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from workbench.locale.languages import preferred
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'
@@ -22,6 +24,7 @@ class Focus:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
+        language = preferred(Headers(scope=scope).get("Accept-Language", ""))
         pending: list[Message] = []
         parts: list[bytes] = []
 
@@ -33,6 +36,7 @@ class Focus:
                 if not message.get("more_body"):
                     page = b"".join(parts)
                     if _ROOT in page:
+                        page = page.replace(b'lang="en"', f'lang="{language}"'.encode(), 1)
                         page = page.replace(b"</head>", b"<script>" + SCRIPT + b"</script></head>", 1)
                         sent = MutableHeaders(scope=pending[0])
                         sent["Content-Length"] = str(len(page))

@@ -76,7 +76,7 @@ def _limited(function: Callable[..., Any], *given: Any, on_progress: OnProgress 
 
 def interrupted() -> ReadError:
     """Return the error of reading that a person, or a closed tab, has ended."""
-    return ReadError("reading was stopped", remedy="choose the file again")
+    return ReadError("this was stopped before its end", remedy="start it again when you want it")
 
 
 def read_release(data: bytes) -> Release:
@@ -127,6 +127,6 @@ def _refusal(ended: process.WorkEnded) -> DpcoreError:
         return LimitError("the server is busy: this file was not read in time", remedy="try again in a while")
     return ReadError(
         "the file holds something that cannot be read ({kind})",
-        remedy="write it again as CSV with plain numbers, texts and dates, and report this if it stays",
+        remedy="export the table again as CSV in UTF-8",
         kind=ended.where.partition(" ")[0],
     )

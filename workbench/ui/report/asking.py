@@ -14,10 +14,10 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked
-from workbench.ui.language import _
+from workbench.ui.language import _, commas, join
 from workbench.ui.report.document import fragment
 from workbench.ui.report.sentences import counted
-from workbench.ui.wording import answer_to, error_words, join
+from workbench.ui.wording import answer_to, error_words
 from workbench.ui.wording import printable as shown
 
 MAX_QUERY = 1_000
@@ -83,7 +83,7 @@ class ColumnInputs:
             return None
         labels = self._chosen() if self.boxes else self.typed
         words = _("{column}: {labels}")
-        return labels, words.format(column=self.name, labels=", ".join(map(shown, labels)))
+        return labels, words.format(column=self.name, labels=commas(map(shown, labels)))
 
     @property
     def starts(self) -> list[float | str]:
@@ -181,7 +181,8 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     except ValueError:
         raise ParameterError(
             "a range of column {column!r} needs numbers",
-            remedy="write them like {low}",
+            remedy="write them like {low} and {high}",
             column=column.name,
             low=column.bounds[0],
+            high=column.bounds[-1],
         ) from None

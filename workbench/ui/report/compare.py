@@ -16,10 +16,10 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.tables.counts import half_width
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, join
 from workbench.ui.report.document import Picture, TextTable
 from workbench.ui.report.sentences import singles
-from workbench.ui.wording import join, loss_words, printable, whole
+from workbench.ui.wording import loss_words, printable, whole
 
 HEADINGS, VERDICTS = Words("report.compared"), Words("report.verdicts")
 
@@ -37,7 +37,7 @@ def columns(release: Release, earlier: Release) -> list[str]:
     if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
         raise ParameterError(
             "the two releases have no column with the same cells, counted for the same unit",
-            remedy="choose another release to compare with",
+            remedy="choose another release",
         )
     return names
 
@@ -79,7 +79,12 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
         (_("fewer {cells}"), labels[seen["verdict"] == -2]),
     ]
     said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
-    shown = seen.map(whole).assign(verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]))
+    written = seen.map(whole)
+    shown = written[["earlier", "now", "difference"]].assign(
+        noise=written["low"].str.cat(written["high"], sep=" … "),
+        chance=written["low with chance"].str.cat(written["high with chance"], sep=" … "),
+        verdict=seen["verdict"].map(lambda each: VERDICTS[str(each)]),
+    )
     shown.columns = pd.Index([HEADINGS[str(heading)] for heading in shown])
     shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
     return Picture(

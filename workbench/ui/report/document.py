@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from workbench.locale.languages import languages
 from workbench.ui.language import Words, _, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
@@ -141,7 +142,6 @@ def page(document: Document, explore: str = "") -> Page:
         script_digest=SCRIPT_DIGEST,
         script=SCRIPT,
         explore=explore,
-        language=code(),
         questions=_QUESTIONS,
     )
     before, _mark, after = text.partition(_QUESTIONS)
@@ -150,7 +150,7 @@ def page(document: Document, explore: str = "") -> Page:
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
     """Fill in a template of a folder, and escape all fields."""
-    text: str = _templates(folder).get_template(name).render(_=_, **fields)
+    text: str = _templates(folder).get_template(name).render(language=code(), **fields)
     return text
 
 
@@ -158,10 +158,12 @@ def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
 def _templates(folder: Path) -> Any:
     import jinja2
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         loader=jinja2.FileSystemLoader(folder),
     )
+    made.globals |= {"_": _, "languages": languages}
+    return made

@@ -14,11 +14,11 @@ from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, day, said
 from workbench.ui.report.document import LABELS, Download
 from workbench.ui.report.explore import EXPLORE, PAGE, explorable
 from workbench.ui.report.sentences import singles
-from workbench.ui.wording import counted_words, loss_words, printable
+from workbench.ui.wording import counted_words, loss_words
 
 COUNTS, ROWS, MODEL, QUESTIONS, PREVIEW = "counts", "rows", "model", "questions", "preview"
 CONTENTS = Words("report.contents")
@@ -84,7 +84,7 @@ def citation(release: Release, title: str) -> str:
     """Return how to cite a release, by title, day, guarantee and the digest of its file."""
     return _("{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}").format(
         title=title,
-        day=printable(release.created[:10]),
+        day=day(release.created),
         loss=loss_words(release.guarantee.loss),
         digest=json.loads(release.to_json())["digest"],
     )

@@ -17,7 +17,7 @@ from dpcore.schema import Clique, Column, IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, count_rows, describe
 from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, day, n_, said
 from workbench.ui.report import asking, compare, downloads, explore, sentences
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import Ends, grid, lying_bars, upright_bars
@@ -111,7 +111,10 @@ def _about(release: Release) -> tuple[str, ...]:
         _(
             "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
             "to nothing about any one person. Made on {day}."
-        ).format(what=shown(said(describe(release.recipe)), at_most=400), day=shown(release.created[:10])),
+        ).format(
+            what=shown(said(describe(release.recipe)), at_most=400),
+            day=day(release.created),
+        ),
     ]
     if counted := counted_words(release.schema.unit):
         sentences.append(counted)
@@ -234,9 +237,7 @@ def _table(names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.
             (*map(shown, cell), *map(whole, line))
             for cell, line in zip(cells[:MAX_LINES], figures.tolist(), strict=True)
         ),
-        note=_("{count} more lines are in the file of counts.").format(count=f"{left_out:,}")
-        if left_out
-        else "",
+        note=n_("more lines", left_out) if left_out else "",
     )
 
 

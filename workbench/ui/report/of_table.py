@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import _
+from workbench.ui.language import _, n_
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.downloads import ROWS
 from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked
@@ -32,7 +32,7 @@ def document(
     """
     frame = table.frame
     left_out = len(frame) - SHOWN_ROWS
-    more = _("{rows} more rows are in the table.").format(rows=f"{left_out:,}") if left_out > 0 else ""
+    more = n_("more rows", left_out) if left_out > 0 else ""
     return Document(
         title=printable(title, at_most=120) or _("Anonymized table"),
         badge="syntactic",
@@ -49,9 +49,7 @@ def document(
         boxes=((_("What this does not promise"), tuple(map(unmarked, not_promised))),),
         pictures=(
             Picture(
-                title=_("{rows} rows of {columns} columns").format(
-                    rows=f"{len(frame):,}", columns=len(frame.columns)
-                ),
+                title=n_("rows of columns", len(frame), columns=len(frame.columns)),
                 table=TextTable.of(frame.head(SHOWN_ROWS), note=more),
                 folded=False,
             ),

@@ -16,8 +16,8 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.tables.answer import Answer
 from dpcore.tables.counts import half_width
-from workbench.ui.language import Words
-from workbench.ui.wording import COUNTED_WORDS, join, printable
+from workbench.ui.language import Words, join
+from workbench.ui.wording import COUNTED_WORDS, printable
 
 ERROR = 0.05
 """The chance that any sentence of a page is false, at most."""

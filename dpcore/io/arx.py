@@ -1,0 +1,157 @@
+"""Projects of ARX (`.deid`) to a table and the plan for it.
+
+A project is a zip file of XML (roles, models, limit), CSV (hierarchies and the raw table) and Java objects.
+These are never loaded: only the bits of the research subset are taken out of their bytes. The format is that
+of the classes WorkerSave, WorkerLoad and Vocabulary of ARX 3.9.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, NonUniformEntropy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import KAnonymity, PrivacyModel
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import HierarchyError, ReadError
+from dpcore.io.checks import Limits, check_size
+from dpcore.io.encoding import decode
+from dpcore.tables.classes import BoolArray
+from dpcore.text import Text
+
+ENDING = ".deid"
+SUBSET = "research subset (ARX)"
+"""The column that marks the rows of ARX's research subset, where that is not the whole table."""
+RATIO = 200
+"""The bytes that a packed byte may stand for; in ARX's own projects it is below 20."""
+_BITS = re.compile(
+    rb"RowSet.{8}\x02\x00\x03I\x00\x06lengthI\x00\x04size\[\x00\x05arrayt\x00\x02\[Jxp(?P<rows>.{4}).{4}"
+    rb"u(?:r\x00\x02\[J.{8}\x02\x00\x00xp|q.{4})(?P<words>.{4})",
+    re.DOTALL,
+)
+USUAL_WEIGHT = 0.5
+"""ARX's weight of a column, where the weight here is 1."""
+_WORDS = tomllib.loads(Path(__file__).with_name("arx.toml").read_text(encoding="utf-8"))
+
+
+def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:
+    """Read a project.
+
+    Returns: the raw table as CSV, the sign between its cells, (rows,) marks of the rows to be published or
+        None for all, the plan, and notes on what it is and what was not taken over.
+    Raises: ReadError for what is no project, LimitError for parts that are too large unpacked.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = [
+                each
+                for each in archive.infolist()
+                if each.filename.startswith(("data/in", "in", "project.x"))
+            ]
+            check_size(sum(part.file_size for part in parts), limits=limits)
+            if any(part.file_size > RATIO * max(part.compress_size, 2**10) for part in parts):
+                raise zipfile.BadZipFile("packed too well")
+            files = {part.filename: archive.read(part) for part in parts}
+        separator = _xml(files["project.xml"]).findtext("separator", ";")
+        subset = _subset(files["input/config.dat"])
+        return files["data/input.csv"], separator, subset, *_plan(files, separator, subset)
+    except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, RuntimeError, ValueError) as error:
+        raise ReadError(
+            "the file is named as a project of ARX, but is damaged, encrypted or of another kind",
+            remedy="save it again with ARX 3.9, or export table and hierarchies as CSV",
+        ) from error
+
+
+def _xml(part: bytes) -> ElementTree.Element:
+    """Parse a part, which may not declare entities."""
+    text = part.decode()
+    if "<!DOCTYPE" in text:
+        raise zipfile.BadZipFile("declares a document type")
+    return ElementTree.fromstring(text)
+
+
+def _plan(files: Mapping[str, bytes], separator: str, subset: BoolArray | None) -> tuple[Plan, list[str]]:
+    config, definition = _xml(files["input/config.xml"]), _xml(files["input/definition.xml"])
+    columns = {column.findtext("name", "").strip(): column for column in definition.iter("assigment")}
+    notes: list[str] = [Text("The project file holds the raw table: do not hand it on")]
+    for name, column in columns.items():
+        bounds = {column.findtext(bound, "All") for bound in ("min", "max")}
+        if bounds != {"All"} or column.find("microaggregationFunction") is not None:
+            notes.append(Text("Of {column}, bounds of levels and means are not taken over", column=name))
+    criteria = [each.text or "" for each in config.iter("criterion") if each.text != "Inclusion"]
+    models = [_known(PrivacyModel, _WORDS["models"], named) for named in criteria]
+    minimized = config.findtext("metric", "")
+    minimized += ", arithmetic mean" * (b"ARITHMETIC_MEAN" in files["input/config.dat"])
+    metric = _known(Metric, _WORDS["metrics"], minimized)
+    members = zip([*criteria, minimized], [*models, metric], strict=True)
+    if unknown := ", ".join(named for named, member in members if member is None):
+        notes.append(
+            Text(
+                "Not known here, and left out of the plan: {unknown}",
+                unknown=unknown,
+            )
+        )
+    weights = {
+        each.findtext("attribute", ""): float(each.findtext("weight", "")) / USUAL_WEIGHT
+        for each in config.iter("attributeWeight")
+    }
+    if isinstance(metric, InformationLoss | NonUniformEntropy):
+        metric = dataclasses.replace(
+            metric, weights={name: each for name, each in weights.items() if each != 1}
+        )
+    plan = Plan(
+        roles={name: _WORDS["roles"][column.findtext("type")] for name, column in columns.items()},
+        hierarchies={
+            name: _hierarchy(decode(files[f"input/{reference}"])[0], separator)
+            for name, column in columns.items()
+            if (reference := column.findtext("ref")) is not None
+        },
+        models=tuple(model for model in models if model is not None) or (KAnonymity(k=5),),
+        limit=float(config.findtext("relativeMaxOutliers", "0")),
+        metric=metric or InformationLoss(),
+        subset=None if subset is None else SUBSET,
+    )
+    return plan, notes
+
+
+def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
+    """Return the member of a family that ARX names so, None for an unknown one."""
+    for pattern, fields in members.items():
+        if (match := re.fullmatch(pattern, named)) is not None:
+            given = {
+                key: text if key == "column" else json.loads(text) for key, text in match.groupdict().items()
+            }
+            others = {key: value for key, value in fields.items() if key != "kind"}
+            return family.of_kind(fields["kind"])(**given, **others)
+    return None
+
+
+def _hierarchy(text: str, separator: str) -> Hierarchy:
+    """Read a hierarchy; where it ends before one label for all values, that is added."""
+    try:
+        return Hierarchy.from_csv(text, separator)
+    except HierarchyError:
+        lines = (f"{line}{separator}*" for line in text.splitlines())
+        return Hierarchy.from_csv("\n".join(lines), separator)
+
+
+def _subset(objects: bytes) -> BoolArray | None:
+    """Return the marks of the research subset in the bytes of Java's objects, None where it is the whole."""
+    match = _BITS.search(objects)
+    if match is None:
+        return None
+    rows, words = (int.from_bytes(match[name]) for name in ("rows", "words"))
+    bits = np.frombuffer(objects, ">u8", words, match.end()).astype("<u8").view(np.uint8)
+    marks = np.unpackbits(bits, bitorder="little")[:rows].astype(bool)
+    return None if marks.all() else marks

@@ -1,0 +1,64 @@
+"""Languages that there is a catalogue of, and the one that a visitor gets."""
+
+from __future__ import annotations
+
+import functools
+import gettext
+import io
+import re
+from pathlib import Path
+
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+LOCALE = Path(__file__).parent
+FILE = Path("LC_MESSAGES") / "workbench.po"
+ENGLISH = "en"
+"""The language of the code, which has no catalogue."""
+_PREFERRED = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?))?")
+
+
+@functools.cache
+def languages() -> dict[str, str]:
+    """Return the code of each language as HTML writes it, such as "zh-Hans", and its own name."""
+    names = [ENGLISH, *sorted(path.parents[1].name for path in LOCALE.glob(f"*/{FILE}"))]
+    return {name.replace("_", "-"): Locale.parse(name).language_name for name in names}
+
+
+@functools.lru_cache(maxsize=256)
+def language_of(code: str) -> str | None:
+    """Return the language that a code such as "zh-CN" or "de_AT.UTF-8" means; None where there is none."""
+    primary = re.split("[-_.]", code.lower())[0]
+    return next((each for each in languages() if each.split("-")[0] == primary), None)
+
+
+@functools.lru_cache(maxsize=256)
+def preferred(accepted: str) -> str:
+    """Return the language that an Accept-Language header wants most; English where there is none of them."""
+    ranked = sorted(_PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1))
+    return next((known for code, _weight in ranked if (known := language_of(code))), ENGLISH)
+
+
+def chosen(address: str | None, accepted: str | None) -> str:
+    """Return the language of a request, which its address names, or else its browser."""
+    return language_of(address or "") or preferred(accepted or "")
+
+
+@functools.cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the messages of a language of `languages`, compiled from its file."""
+    file = LOCALE / language.replace("-", "_") / FILE
+    if language == ENGLISH:
+        return gettext.NullTranslations()
+    compiled = io.BytesIO()
+    with file.open("rb") as messages:
+        write_mo(compiled, read_po(messages))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+@functools.cache
+def cldr(language: str) -> Locale:
+    """Return the signs, days and lists of a language; English writes 2026-11-23, and "a, b and c"."""
+    return Locale.parse("en-CA" if language == ENGLISH else language, sep="-")
