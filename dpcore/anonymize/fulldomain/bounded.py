@@ -56,8 +56,8 @@ class BoundedSearch(Judge):
         self.rules = [self.column == column for column in range(len(terms))]  # of one level each
         self.closed = np.empty((0, len(terms)), dtype=np.int64)
         self.known: dict[Node, bool | None] = {}
-        self.random = np.random.default_rng(0)
-        self.work, self.each = 0, progress_each(table)
+        self.work = self.turn = 0
+        self.each = progress_each(table)
 
     def run(self) -> None:
         """Look for the best node until no other can be much better, or the work is done.
@@ -114,14 +114,14 @@ class BoundedSearch(Judge):
     def _vary(self) -> None:
         """Look for a better node near the best one."""
         node = np.array(self.top if self.best is None else self.best.node)
-        some = self.random.choice(len(node), min(VARIED, len(node)), replace=False)
+        some = self._mixed()[:VARIED]
         node[some] = np.array(self.top)[some]
         self._descend(tuple(node.tolist()), (0,) * len(node))
 
     def _descend(self, node: Node, goal: Node) -> None:
-        """Lower the columns of a node towards these levels while it is feasible, in a random order."""
+        """Lower the columns of a node towards these levels while it is feasible, in a mixed order."""
         stopped = node
-        for column in self.random.permutation(len(node)).tolist():
+        for column in self._mixed():
             while node[column] > goal[column]:
                 lower = _at(node, column, node[column] - 1)
                 if not self._decide(lower):
@@ -130,6 +130,11 @@ class BoundedSearch(Judge):
                 node = lower
         if self._decide(stopped) is False and not self._is_closed(stopped):
             self._close(stopped)
+
+    def _mixed(self) -> list[int]:
+        """Return the columns in another order each time, the same in each search."""
+        self.turn += 1
+        return sorted(range(len(self.top)), key=lambda each: (each + 1) * self.turn * math.sqrt(5) % 1)
 
     def _close(self, node: Node) -> Node:
         """Raise a closed node while it is closed, the columns of most labels first, and return it."""

@@ -12,7 +12,8 @@ import pandas as pd
 
 from dpcore.anonymize.fulldomain.grouper import Classes
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.people import Members
+from dpcore.anonymize.fulldomain.members import Members
+from dpcore.anonymize.fulldomain.people import folded_of
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 Begun = list[list[BoolArray]]
@@ -174,7 +175,7 @@ class CodedClasses:
     def _pending_of(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
         """Return the levels, keys and counts of the corrections of a view that may begin at coarser nodes."""
         if view not in self._pending:
-            folded, pending = self.table.folded, self.classes.pending
+            folded, pending = folded_of(self.table), self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.people import folded_of
 from dpcore.anonymize.fulldomain.tuples import SHOWN, Tuples
 from dpcore.anonymize.groups import SensitiveColumn
 from dpcore.tables.classes import IntArray, starts_of
@@ -122,7 +123,7 @@ class Grouper:
 
     def finest(self) -> Classes:
         """Return the classes of the table as it is."""
-        table, folded = self.table, self.table.folded
+        table, folded = self.table, folded_of(self.table)
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
         pending = np.arange(len(folded.entry))
@@ -170,7 +171,7 @@ class Grouper:
         self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node
     ) -> IntArray:
         """Add the corrections that begin between two nodes, and return what is pending then."""
-        table, folded = self.table, self.table.folded
+        table, folded = self.table, folded_of(self.table)
         assert folded is not None
         now = np.arange(len(pending))
         for column in sorted(range(len(node)), key=lambda column: finer[column] == node[column]):

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.anonymize.fulldomain.bits import Bits, side_by_side, zeros
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
-from dpcore.anonymize.fulldomain.people import Folded, Members
+from dpcore.anonymize.fulldomain.members import Members
 from dpcore.anonymize.groups import SensitiveColumn, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
@@ -73,11 +73,6 @@ class Tuples:
         if self.members is None:
             return each
         return self.members.fewest(each)
-
-    @cached_property
-    def folded(self) -> Folded | None:
-        """The sums of people, None where every row is a person."""
-        return None if self.members is None else Folded.of(self)
 
     @cached_property
     def published(self) -> IntArray:
