@@ -112,7 +112,7 @@ def seeded_tables(data: Data) -> Table:
 
 
 def large_lattices(data: Data) -> Table:
-    """20 columns x 100,000 rows, 10^12 nodes, of known optimum; and mid-size ones that are searched wholly."""
+    """20 columns x 100,000 rows of known optimum, and lattices that can be looked through too."""
     rows = []
     for seed, mean in itertools.product((0, 1), ("geometric", "arithmetic")):
         frame, trees = large.blocks(100_000, seed=seed)

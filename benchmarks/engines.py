@@ -1,10 +1,11 @@
 """Tables that do not fit: what counting, choosing rows, tuples and memory cost on each engine, and elsewhere.
 
-    python -m benchmarks.engines [--rows 10000000] [--json] [--spark] [--huge]
+    python -m benchmarks.engines [--rows 10000000] [--json] [--spark] [--huge] [--mixed]
 
 The table has 14 coded columns, drawn from the rows of the first sample, and lies as Parquet in a folder that
 stays, so that a second run finds it. Each line is a process of its own: CPU seconds of its work, and the most
-memory that it took. --spark adds PySpark, --huge 100 million rows.
+memory that it took. --spark adds PySpark, --huge 100 million rows. --mixed takes an ordinary table in its
+place: ids as texts, reals, whole numbers, texts, a day, a time and a truth value, some of them missing.
 """
 
 from __future__ import annotations
@@ -76,6 +77,121 @@ def table(rows: int) -> Path:
             writer.write_table(pa.Table.from_pandas(drawn.assign(person=people), preserve_index=False))
     (folder / "done").touch()
     return folder
+
+
+TEXTS = {"t5": 5, "t20": 20, "t100": 100, "t300": 300, "t1000": 1000}
+"""The texts of the mixed table, and how many different ones there are."""
+
+
+def mixed(rows: int) -> Path:
+    """A folder with an ordinary table of so many rows, five to a person; made once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = PLACE / f"mixed-{rows}"
+    if (folder / "done").exists():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    rng, first = np.random.default_rng(6), np.datetime64("2015-01-01", "us")
+    for number, start in enumerate(range(0, rows, 2 * ONCE)):
+        some = min(2 * ONCE, rows - start)
+        texts = {name: rng.integers(0, most, some) for name, most in TEXTS.items()}
+        columns = {
+            "person": pa.array([f"P{each:08d}" for each in rng.integers(0, rows // 5, some).tolist()]),
+            "price": rng.normal(50, 10, some).round(2),
+            "level": rng.normal(0, 1, some),
+            "age": pa.array(rng.integers(0, 100, some), mask=rng.random(some) < 0.05),
+            "visits": pa.array(rng.integers(0, 1000, some, dtype="int16"), mask=rng.random(some) < 0.05),
+            "year": pa.array(rng.integers(1900, 2020, some), mask=rng.random(some) < 0.05),
+            **{
+                name: pa.DictionaryArray.from_arrays(
+                    pa.array(codes.astype("int32"), mask=rng.random(some) < (0.05 if name < "t2" else 0)),
+                    pa.array([f"{name}-{each}" for each in range(TEXTS[name])]),
+                ).cast(pa.string())
+                for name, codes in texts.items()
+            },
+            "day": pa.array(
+                (first + rng.integers(0, 2000, some) * np.timedelta64(86_400_000_000, "us")).astype("M8[D]")
+            ),
+            "at": first + rng.integers(0, 10**14, some).astype("m8[us]"),
+            "flag": pa.array(rng.random(some) < 0.3, mask=rng.random(some) < 0.05),
+        }
+        pq.write_table(
+            pa.table(columns), folder / f"{number}.parquet", compression="zstd", row_group_size=250_000
+        )
+    (folder / "done").touch()
+    return folder
+
+
+def declared_mixed(person: str | None = None, max_rows: int = 1) -> Any:
+    import dpcore as dp
+
+    columns = (
+        dp.Real("price", low=0, high=100, bin_width=5),
+        dp.Real("level", low=-5, high=5, bin_width=0.5),
+        dp.Integer("age", low=0, high=99, bin_width=5, missing=True),
+        dp.Integer("visits", low=0, high=999, bin_width=50, missing=True),
+        dp.Integer("year", low=1900, high=2019, bin_width=10, missing=True),
+        *(
+            dp.Categorical(name, categories=tuple(f"{name}-{place}" for place in range(most)), missing=True)
+            for name, most in TEXTS.items()
+        ),
+        dp.Date("day", low="2015-01-01", high="2021-12-31", step="month"),
+        dp.Date("at", low="2015-01-01", high="2018-12-31", step="month"),
+        dp.Boolean("flag", missing=True),
+    )
+    return dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=max_rows, id_column=person))
+
+
+def open_mixed(folder: Path, **unit: Any) -> Any:
+    from dpcore.engines.streaming.engine import ArrowEngine
+    from dpcore.engines.streaming.parquet import ParquetReader
+
+    return ArrowEngine(ParquetReader(folder), declared_mixed(**unit), key=KEY)
+
+
+def mixed_cliques() -> list[tuple[str, ...]]:
+    names = declared_mixed().domain.names
+    return [*itertools.combinations(names, 1), *itertools.combinations(names, 2)]
+
+
+def mixed_engine(folder: Path) -> Callable[[], int]:
+    return lambda: checksum(counts.values for counts in open_mixed(folder).counts(mixed_cliques()))
+
+
+def mixed_plain(folder: Path) -> Callable[[], int]:
+    """The same cells and counts as DuckDB has them when somebody writes the SQL by hand."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": "2", "memory_limit": "500MB"})
+    cells = {
+        "price": "least(greatest(floor(price / 5), 0), 19)",
+        "level": "least(greatest(floor((level + 5) / 0.5), 0), 19)",
+        "age": "CASE WHEN age IS NULL THEN 20 ELSE least(greatest(age // 5, 0), 19) END",
+        "visits": "CASE WHEN visits IS NULL THEN 20 ELSE least(greatest(visits // 50, 0), 19) END",
+        "year": "CASE WHEN year IS NULL THEN 12 ELSE least(greatest((year - 1900) // 10, 0), 11) END",
+        **{
+            name: f"coalesce(CAST(substr({name}, {len(name) + 2}) AS SMALLINT), {most})"
+            for name, most in TEXTS.items()
+        },
+        "day": "(year(day) - 2015) * 12 + month(day) - 1",
+        "at": '(year("at") - 2015) * 12 + month("at") - 1',
+        "flag": "coalesce(flag::INT, 2)",
+    }
+    columns = ", ".join(f'CAST({rule} AS USMALLINT) AS "{name}"' for name, rule in cells.items())
+
+    def count() -> int:
+        connection.execute(
+            f"CREATE TEMP TABLE cells AS SELECT {columns} FROM read_parquet('{folder}/*.parquet')"
+        )
+        total = 0
+        for clique in mixed_cliques():
+            by = ", ".join(f'"{name}"' for name in clique)
+            query = f"SELECT sum(n::HUGEINT * n) FROM (SELECT count(*) AS n FROM cells GROUP BY {by})"
+            total += int(connection.execute(query).fetchone()[0])
+        return total
+
+    return count
 
 
 def _schema(base: pd.DataFrame) -> Any:
@@ -268,6 +384,14 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "synthetic rows as a folder of Parquet": streamed,
     "1,000,000 rows x 30 in memory, FrameEngine": lambda folder: in_memory,
 }
+MIXED: dict[str, Callable[[Path], Callable[[], int]]] = {
+    "91 tables, plain DuckDB": mixed_plain,
+    "91 tables, ParquetEngine": mixed_engine,
+    "open and check, ParquetEngine": lambda folder: lambda: int(open_mixed(folder).counts([()])[0].values),
+    "max_rows 3, ParquetEngine": lambda folder: (
+        lambda: int(open_mixed(folder, person="person", max_rows=3).counts([()])[0].values)
+    ),
+}
 HUGE = ("105 tables, ParquetEngine", "105 tables, DuckDB grouping sets")
 
 
@@ -275,15 +399,15 @@ def _tuples(engine: Any) -> Callable[[], int]:
     return lambda: len(engine.tuples([f"c{place}" for place in range(8)]).frame)
 
 
-def made(rows: int) -> None:
+def made(rows: int, *words: str) -> None:
     """The table, made by another process: what a process took at its most is passed on to those it starts."""
-    command = [sys.executable, "-m", "benchmarks.engines", "--make", "--rows", str(rows)]
+    command = [sys.executable, "-m", "benchmarks.engines", "--make", "--rows", str(rows), *words]
     subprocess.run(command, check=True)
 
 
-def measured(name: str, rows: int) -> list[Any]:
+def measured(name: str, rows: int, *words: str) -> list[Any]:
     """One line: a process of its own, which says what its work took."""
-    command = [sys.executable, "-m", "benchmarks.engines", "--one", name, "--rows", str(rows)]
+    command = [sys.executable, "-m", "benchmarks.engines", "--one", name, "--rows", str(rows), *words]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
         print(f"{name} is left out: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
@@ -298,22 +422,25 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--huge", action="store_true")
-    parser.add_argument("--only", nargs="*", default=list(WORK), help="some lines by their names")
-    parser.add_argument("--one", choices=WORK, help="one line in this process")
+    parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--only", nargs="*", help="some lines by their names")
+    parser.add_argument("--one", help="one line in this process")
     parser.add_argument("--make", action="store_true", help="only make the table")
     asked = parser.parse_args()
+    names, make, words = (MIXED, mixed, ["--mixed"]) if asked.mixed else (WORK, table, [])
     if asked.make:
-        table(asked.rows)
+        make(asked.rows)
         return
     if asked.one:
-        work = WORK[asked.one](PLACE / str(asked.rows))
+        work = names[asked.one](make(asked.rows))
         start = seconds()
         check = work()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"start": start, "cpu": seconds() - start, "peak": peak, "check": check}))
         return
-    made(asked.rows)
-    lines = [measured(name, asked.rows) for name in asked.only if asked.spark or "Spark" not in name]
+    made(asked.rows, *words)
+    chosen = [name for name in asked.only or names if asked.spark or "Spark" not in name]
+    lines = [measured(name, asked.rows, *words) for name in chosen]
     if asked.huge:
         made(100_000_000)
         lines += [measured(name, 100_000_000) for name in HUGE]

@@ -337,11 +337,13 @@ class AnonymizedTable:
         plan: JSON text of the exact plan that makes the same table again. Private: its hierarchies list the
             values of the original, those of suppressed rows too.
         guarantee: the syntactic models that hold; it has no epsilon.
+        follow_up: JSON text of the values behind the pseudonyms of the table; empty without any. Private.
     """
 
     table: PublicTable
     plan: str
     guarantee: Guarantee
+    follow_up: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,7 @@ from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator(
-    _(
-        "Here a table is made k-anonymous: what others may know about people becomes coarser until everybody "
-        "looks like at least k - 1 others. You see what each k costs before you choose."
-    )
-)
+curator = widgets.need_curator(plans.SAYS["page"])
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:

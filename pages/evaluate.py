@@ -24,12 +24,7 @@ from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _, capital
 
 st.title(_("How good is it?"))
-curator = widgets.need_curator(
-    _(
-        "Here a release is compared with the original: each column, each pair of columns, questions "
-        "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
-    )
-)
+curator = widgets.need_curator(form.SAYS["page"])
 
 
 def _file(name: str, candidate: Candidate) -> str:

@@ -9,10 +9,12 @@
     python -m workbench ledger TABLE
     python -m workbench link TABLE --release ID --title "Visits 2024" --days 30
 
-A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
-when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
-folder of the server, whose settings it reads. A table that looks like one on file is opened with
---new-account alone. Where people sign in, say for which steward you ask, as in --as ada@example.org.
+A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that are too large to be
+read whole stay where they are, and are read in passes, under an account that goes by the name of the file.
+What is charged is on the ledger's lines, as when a page asks; the same job a second time brings the stored
+release and charges nothing. Run it in the folder of the server, whose settings it reads. A table that looks
+like one on file is opened with --new-account alone. Where people sign in, say for which steward you ask, as
+in --as ada@example.org.
 """
 
 from __future__ import annotations
@@ -32,11 +34,12 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, ParameterError
+from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.io import read_table
+from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
 from dpcore.risk.criteria import Criterion, exit_code, judge, read_answers
@@ -91,21 +94,26 @@ def ledger_of(person: Person) -> PersonalLedger:
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
-    """Return a connected source of theirs by its name, or a file.
+    """Return a connected source of theirs by its name, or a file, which stays where it is if it is large.
 
     Args: schema: to open it under.
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
     """
     for each in sources_of(person, sources_in(read_settings().sources, os.environ)):
         if each.source.name == name:
-            known = each.known() if schema is not None else None
-            if schema is not None and known is not None:
+            if schema is not None and (known := each.known()) is not None:
                 schema.unit.check_covers(known.unit)
             return each.source
     file = Path(name)
     if not file.is_file():
         raise ParameterError("there is no connected source or file of this name", remedy="check the names")
-    return read_table(file.read_bytes(), file.name).frame
+    try:
+        check_size(file.stat().st_size)
+        return read_table(file.read_bytes(), file.name).frame
+    except LimitError:
+        if file.suffix not in (".csv", ".parquet"):
+            raise
+        return Source(name=file.name, kind=file.suffix[1:], location=str(file.absolute()))
 
 
 def opened(

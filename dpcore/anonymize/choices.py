@@ -41,6 +41,10 @@ class Choices:
     since whoever finds one person has found all."""
     subset: str | None = None
     """A column of true and false: the rows to be published out of a population table; it is dropped."""
+    pseudonym: str | None = None
+    """A column that does not leave, and that a curator replaces by keyed pseudonyms; `apply` drops it."""
+    series: str = ""
+    """The name of the tables that share their pseudonyms; empty where the curator takes a new one."""
     node: Mapping[str, int] | None = None
     """The level of every quasi-identifier in full-domain generalization, None for the optimal ones, or before
     cells are suppressed, None for the values as they are."""
@@ -63,6 +67,12 @@ class Choices:
                 "{column} has two roles at once",
                 remedy="leave it out of one of the two",
                 column=self.household,
+            )
+        if self.pseudonym is not None and self.pseudonym not in self.dropped:
+            raise SchemaError(
+                "{column} would leave as it is, and as a pseudonym at once",
+                remedy="make it an identifier",
+                column=self.pseudonym,
             )
         for model in self.models:
             check_registered(PrivacyModel, model)

@@ -74,7 +74,8 @@ class Plan(Choices):
                 "household": self.household,
                 "subset": self.subset,
                 "node": None if self.node is None else dict(self.node),
-            },
+            }
+            | ({"pseudonym": self.pseudonym, "series": self.series} if self.pseudonym else {}),
             indent=1,
             ensure_ascii=False,
         )

@@ -198,9 +198,9 @@ def check_streamed(plan: Plan) -> None:
 
     Raises: RowsError.
     """
-    if not plan.method.searches:
+    if not plan.method.searches or plan.pseudonym is not None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
-            remedy="take the full-domain method",
-            what=plan.method.kind,
+            remedy="take the full-domain method, without pseudonyms",
+            what=plan.method.kind if not plan.method.searches else "a pseudonym",
         )

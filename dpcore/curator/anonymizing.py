@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from dpcore.engines.base import Engine
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.progress import Compute, OnProgress
 from dpcore.release import AnonymizedTable, Guarantee
+from dpcore.schema.values import as_text
+from dpcore.tables.digests import pseudonyms
 from dpcore.tables.rows import PublicTable
 
 
@@ -25,11 +28,13 @@ class Anonymizing:
 
     Attributes:
         declared: what the guarantee says of the word of a source's operator.
+        key: of the ledger, for pseudonyms.
     """
 
     engine: Engine
     plan: Plan
     declared: Mapping[str, str]
+    key: bytes
     compute: Compute
     on_progress: OnProgress
 
@@ -38,11 +43,20 @@ class Anonymizing:
 
         Raises: RowsError where they do not fit; the errors of the plan.
         """
-        frame, models = self.compute(
-            carried_out, self.engine.rows().frame, self.plan, on_progress=self.on_progress
+        original = self.engine.rows().frame.reset_index(drop=True)
+        frame, models = self.compute(carried_out, original, self.plan, on_progress=self.on_progress)
+        column, follow_up = self.plan.pseudonym, ""
+        if column is not None:
+            values = original.loc[frame.index, column]
+            frame = frame.assign(**{column: pseudonyms(values, self.key, self.plan.series)})
+            of_values = sorted(set(zip(frame[column].dropna(), as_text(values).dropna(), strict=True)))
+            follow_up = json.dumps({"column": column, "series": self.plan.series, "values": dict(of_values)})
+        return AnonymizedTable(
+            table=PublicTable(in_order(frame)),
+            plan=self.plan.to_json(),
+            guarantee=self._guarantee(models),
+            follow_up=follow_up,
         )
-        table = PublicTable(in_order(frame))
-        return AnonymizedTable(table=table, plan=self.plan.to_json(), guarantee=self._guarantee(models))
 
     def write(self, folder: Path) -> int:
         """Anonymize any number of rows into a new folder, and return how many were written.

@@ -229,8 +229,7 @@ class Curator(OnFile):
         the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        making = Anonymizing(self._engine, self._noted(plan), self._declared, self._compute, on_progress)
-        return making.table()
+        return self._noted(plan, on_progress).table()
 
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
         """Anonymize any number of rows into a new folder of Parquet files, and return how many were written.
@@ -238,16 +237,17 @@ class Curator(OnFile):
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
             for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
-        making = Anonymizing(self._engine, self._noted(plan), self._declared, self._compute, on_progress)
-        return making.write(folder)
+        return self._noted(plan, on_progress).write(folder)
 
-    def _noted(self, plan: Plan) -> Plan:
-        """Note the plan in the ledger, and return it as it is carried out."""
+    def _noted(self, plan: Plan, on_progress: OnProgress) -> Anonymizing:
+        """Note the plan in the ledger, and return what carries it out."""
         plan = plan.counting(self.schema.unit.id_column)
+        if plan.pseudonym is not None and not plan.series:
+            plan = dataclasses.replace(plan, series=uuid.uuid4().hex)
         digest, _ = plan_digests(self.ledger.key, plan.to_json())
         noted = {"anonymized": digest, "about": list(plan.about), **self._declared}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
-        return plan
+        return Anonymizing(self._engine, plan, self._declared, self.ledger.key, self._compute, on_progress)
 
     def evaluate(
         self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0

@@ -75,7 +75,7 @@ class Engine(ABC):
         """Names and sizes of the declared columns."""
         return self._schema.domain
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self) -> AbstractContextManager[object]:
         """Hold one state of the table for all that is read inside, in this thread, before a charge.
 
         Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.

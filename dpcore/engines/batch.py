@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,6 @@ import pandas as pd
 from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.digests import Digests, row_digests
 
 
 class Batch:
@@ -44,6 +44,12 @@ class Batch:
         self._places = places
         self._cells: dict[str, Cells] = dict(cells or {})
 
+    @classmethod
+    def of_cells(cls, cells: Any, schema: Schema) -> Batch:
+        """Return a batch of Arrow with the cells of some columns, which knows those alone."""
+        known = dict(zip(cells.schema.names, (each.to_numpy() for each in cells.columns), strict=True))
+        return cls(pd.DataFrame(index=range(cells.num_rows)), schema, cells=known)
+
     def __len__(self) -> int:
         return len(self._frame if self._places is None else self._places)
 
@@ -63,16 +69,12 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Return some columns, or all, with texts as texts."""
-        return uncoded(self.coded(list(self._frame.columns) if names is None else names))
+        return uncoded(self.coded(names))
 
-    def coded(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return some columns, in which texts may be categories."""
-        frame = self._frame[list(names)]
+    def coded(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return some columns, or all, in which texts may be categories."""
+        frame = self._frame if names is None else self._frame[list(names)]
         return frame if self._places is None else frame.iloc[self._places]
-
-    def digests(self, key: bytes) -> Digests:
-        """Return the digest of every row. The batch must hold all columns."""
-        return row_digests(self._frame if self._places is None else self._frame.iloc[self._places], key)
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
         """Return the places of the rows of a part."""

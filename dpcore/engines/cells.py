@@ -86,9 +86,8 @@ def cells_of(column: Column, values: pd.Series, tables: CellTables | None = None
     """
     tables = {} if tables is None else tables
     dtype: Any = values.dtype
-    if (
-        not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f"
-    ):  # few are equal, or not the same though equal
+    # few are equal, or not the same though equal
+    if not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f":
         return column.encode(values).astype(cell_type(column))
     if isinstance(dtype, pd.CategoricalDtype):
         return _of_names(column, values.cat.codes.to_numpy(), pd.Series(dtype.categories), tables)

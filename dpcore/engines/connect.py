@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.own import derived_key
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.spark.engine import SparkEngine, readable
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.postgres import PostgresReader
@@ -23,7 +23,7 @@ from dpcore.engines.sql.statement import SPARK, check_described, check_joins, st
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.errors import ParameterError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
@@ -55,8 +55,7 @@ class _Streamed(Connection):
     @classmethod
     def reader(cls, source: Source) -> Reader:
         """Return the reader of a source, here DuckDB."""
-        fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
-        return DuckDBReader(DuckDBSource(**fields))
+        return DuckDBReader(DuckDBSource(**vars(source)))
 
     @classmethod
     def open(
@@ -172,15 +171,14 @@ def _spark_table(source: Source) -> object:
     Raises: as `check_described`.
     """
     try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
+        import pyspark.sql  # noqa: F401
     except ImportError:
         raise ParameterError(
             "PySpark is not installed", remedy="pip install -r requirements-spark.txt"
         ) from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    try:
-        session = SparkSession.builder.appName("dpcore").getOrCreate()
+    with readable():
+        session = _spark_session()
 
         def ask(query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
             if query:
@@ -203,9 +201,18 @@ def _spark_table(source: Source) -> object:
             )
         query, bound = statement(source, SPARK, folder)
         return session.sql(query, args=list(bound))
-    except (PySparkException, OSError) as error:
-        raise ReadError(
-            "Spark could not open the source ({kind})",
-            remedy="see that Java is installed, the cluster answers and the table is there",
-            kind=type(error).__name__,
-        ) from None
+
+
+def _spark_session() -> Any:
+    """Return the Spark of this process, started anew where its Java has ended."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    begin = SparkSession.builder.appName("dpcore").getOrCreate
+    try:
+        return begin()
+    except (Py4JError, OSError):
+        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
+        SparkSession._instantiatedSession = None
+        return begin()

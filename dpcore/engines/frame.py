@@ -9,7 +9,7 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import fingerprint, kept_rows, person_digests, row_digests, rows_per_person
+from dpcore.tables.digests import fingerprint, kept_rows
 from dpcore.tables.rows import Microdata
 
 
@@ -22,9 +22,8 @@ class FrameEngine(Engine):
         self._checked(len(frame))
         self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
         self._columns = list(frame.columns)
-        digests = row_digests(frame, key)
-        self._print = fingerprint(frame, key, digests)
-        places = kept_rows(frame, digests, schema.unit)
+        self._print = fingerprint(frame, key)
+        places, self._people = kept_rows(frame, key, schema.unit)
         cells = {
             column.name: cells_of(
                 column, frame[column.name] if places is None else frame[column.name].iloc[places]
@@ -35,13 +34,6 @@ class FrameEngine(Engine):
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))
-
-    def people(self) -> dict[int, int]:
-        """Return the number of people by their number of rows. Private."""
-        name = self._schema.unit.id_column
-        if name is None:
-            return {1: len(self._frame)}
-        return rows_per_person(person_digests(self._frame[name], self._key))
 
     @property
     def in_memory(self) -> bool:

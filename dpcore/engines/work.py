@@ -19,11 +19,11 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-from dpcore.engines.streaming.coded import Coded
+from dpcore.engines.streaming.spool import MOST_BYTES, NoRoomError, Spool
 from dpcore.errors import UsageError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
-from dpcore.tables.digests import digests_sum
+from dpcore.tables.digests import digests_sum, row_digests
 from dpcore.tables.sums import Entry, Integers, product
 
 Part = tuple[str, str]
@@ -201,13 +201,19 @@ class Checking(Added[int]):
     """
 
     reads: tuple[str, ...]
-    coded: Coded | None = None
+    coded: Spool | None = None
 
     def of(self, batch: Batch) -> int:
+        import pyarrow as pa
+
+        cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
-            self.coded.take(batch)
-        for name in self.reads:
-            batch.cells(name)
+            try:
+                self.coded.take(pa.record_batch(cells))
+            except OSError as error:
+                raise NoRoomError from error
+            if self.coded.bytes > MOST_BYTES:
+                raise NoRoomError
         return len(batch)
 
 
@@ -219,7 +225,7 @@ class Digesting(Added[int]):
     reads: None = None
 
     def of(self, batch: Batch) -> int:
-        return digests_sum(batch.digests(self.key), self.key)
+        return digests_sum(row_digests(batch.coded(), self.key), self.key)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,9 +120,10 @@ class Schema:
         """Return a part for the ledger, as (column with a digest of its declared cells, category).
 
         Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
-        columns do.
+        columns do. So do parts of people that an earlier version charged, of whom other rows counted.
         """
         text = json.dumps(self.column(part[0]).to_dict(), sort_keys=True)
+        text += "" if self.unit.id_column is None else " by rank"
         return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
     @property

@@ -78,14 +78,13 @@ def canonical(column: pd.Series) -> Canonical:
         pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
     is_clock = dtype.kind == "M" and not isinstance(dtype, pd.ArrowDtype)
-    if (
-        texts or is_clock or dtype.kind in "iufb" or is_exact(dtype)
-    ):  # of one type: equal to pandas is the same
+    # of one type: equal to pandas is the same
+    if texts or is_clock or dtype.kind in "iufb" or is_exact(dtype):
         distinct: Any
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
             distinct = np.asarray(distinct, dtype=str(dtype))
-        values = [f"t{each}" for each in distinct] if texts else _of_one_type(distinct)
+        values = [f"t{each}" for each in np.asarray(distinct, object)] if texts else _of_one_type(distinct)
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)

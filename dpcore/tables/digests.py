@@ -18,6 +18,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
+from dpcore.tables.ranks import Ranks, person_ranks, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -49,16 +50,21 @@ def column_digest(column: pd.Series, key: bytes) -> str:
     return total.tobytes().hex()
 
 
-def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
-    """Return a keyed hexadecimal digest of a table, whatever the order of its rows and columns.
+def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
+    """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
 
-    Args:
-        frame: the table.
-        key: secret of the ledger.
-        digests: of the rows, where they are known.
+    The same text has the same pseudonym in all tables of a series, and another one in every other series.
     """
-    digests = row_digests(frame, key) if digests is None else digests
-    return fingerprint_of(list(map(str, frame.columns)), digests_sum(digests, key), key)
+    own = blake2b(series.encode(), digest_size=32, key=key, person=b"pseudonyms").digest()
+    cells = canonical(column)
+    values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
+    texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
+    return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
+
+
+def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
+    """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
+    return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
@@ -97,21 +103,25 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
 
     Raises: SchemaError for a row without an id.
     """
-    ids = _ids(column)
-    start = blake2b(b"person ", digest_size=16, key=key).copy
-    return np.take(_digested((value[1:] for value in ids.values), start), ids.codes, axis=0)
+    return person_ranks(_ids(column), key)
 
 
-def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
-    """Return the places of the `max_rows` rows of each person with the lowest digests.
+def kept_rows(
+    frame: pd.DataFrame, key: bytes, unit: PrivacyUnit
+) -> tuple[npt.NDArray[np.int64] | None, dict[int, int]]:
+    """Return the places of the `max_rows` rows of each person with the lowest ranks, None for all rows.
+
+    And the number of people by their number of rows.
 
     An id is a text as it was written: two ids are one person only if their texts are equal.
     Raises: SchemaError for a row without an id.
     """
     if unit.id_column is None:
-        return None
+        return None, {1: len(frame)}
     ids = _ids(frame[unit.id_column])
-    return np.sort(first_rows(ids.persons()[:, None], digests, unit.max_rows))
+    ranks = row_ranks(frame, key, unit.id_column)
+    places, people = first_rows(ids.persons()[:, None], ranks, unit.max_rows)
+    return np.sort(places), people
 
 
 def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
@@ -119,32 +129,30 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
 
     Raises: SchemaError for a row without an id.
     """
-    places = kept_rows(frame, row_digests(frame, key), unit)
+    places, _ = kept_rows(frame, key, unit)
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
-def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
-    """Return the places of at most `number` rows of each person, those with the lowest digests.
+def first_rows(
+    person: npt.NDArray[Any], ranks: Ranks, number: int
+) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
+    """Return the places of at most `number` rows of each person, those with the lowest ranks.
+
+    And the number of people by their number of rows.
 
     Args:
         number: of rows of one person, at most.
         person: (rows, any) what tells people apart.
-        digests: (rows, 2), compared by the second word, then by the first.
+        ranks: (rows, 2), compared by the second word, then by the first.
     """
-    order = np.lexsort((*digests.T, *person.T))
+    order = np.lexsort((*ranks.T, *person.T))
     ordered = person[order]
     starts = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
     first = np.flatnonzero(starts)
-    rank = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-    return order[rank < number]
-
-
-def rows_per_person(persons: Digests) -> dict[int, int]:
-    """Count the people by their number of rows, from the digest of the person of each row."""
-    ordered = persons[np.lexsort(persons.T)]
-    starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)])
-    rows, people = np.unique(np.diff(starts, append=len(ordered)), return_counts=True)
-    return dict(zip(rows.tolist(), people.tolist(), strict=True))
+    sizes = np.diff(first, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(first, sizes)
+    rows, people = np.unique(sizes, return_counts=True)
+    return order[rank < number], dict(zip(rows.tolist(), people.tolist(), strict=True))
 
 
 def _ids(column: pd.Series) -> Canonical:

@@ -20,7 +20,7 @@ PUBLIC = {
     ("dpcore.synthesis.discrete.recipes", "to_dict"): "noisy tables of an earlier release",
     ("dpcore.synthesis.closeness", "to_dict"): "counts of a public table, as `Closeness.of` sees to",
     ("dpcore.tables.hashes", "tuple_hashes"): "numbers inside one piece of work, which go nowhere",
-    ("dpcore.tables.hashes", "person_hashes"): "numbers inside one piece of work, which go nowhere",
+    ("dpcore.tables.ranks", "ranked"): "a function under two keys that the ledger's key gives",
     ("workbench.anonymize.list_view", "show"): "what was computed in this tab, which keeps it in its session",
     (
         "workbench.evaluate.form",

@@ -31,6 +31,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "model": {"map(repr, model.columns)"},
         "synthesis.discrete.workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
+        "tables.ranks": {"map(str, frame.columns)"},
         "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {

@@ -281,7 +281,7 @@ def test_a_choice_by_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """A comparison that an engine passes which keeps the first rows of the file would compare nothing."""
     frame = hostile_table(700)
 
-    def by_place(person: np.ndarray, digests: np.ndarray, number: int) -> np.ndarray:
+    def by_place(person: np.ndarray, digests: np.ndarray, number: int) -> tuple[np.ndarray, dict[int, int]]:
         places = np.arange(len(digests), dtype=np.uint64)
         return first_rows(person, np.column_stack([places, places]), number)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -12,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+NGINX = os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+"""The one of this computer, or another version to try."""
 TLS = re.compile(r"\n    (ssl_\w+|add_header Strict-Transport-Security) [^\n]*")
 
 

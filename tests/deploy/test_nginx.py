@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 import http.client
 import ipaddress
+import re
 import signal
 import ssl
+import subprocess
 from pathlib import Path
 
 import pytest
 from websockets.sync.client import connect
 
-from tests.deploy.proxy import NGINX, proxy
+from tests.deploy.proxy import NGINX, ROOT, proxy
 from tests.workbench.server.web.client import Server, Visitor, get, serving
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
@@ -104,6 +106,21 @@ def _certificate(folder: Path) -> None:
     (folder / "fullchain.pem").write_bytes(made.public_bytes(pem))
     plain = serialization.NoEncryption()
     (folder / "privkey.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+
+
+def test_the_file_as_it_is_needs_the_version_that_the_page_names(tmp_path: Path) -> None:
+    """An older nginx would not start, or a newer one refuse the line that is replaced in all other tests."""
+    assert NGINX
+    _certificate(tmp_path)
+    text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    own = text.replace("/tmp/", f"{tmp_path}/").replace("/etc/nginx/tls/", f"{tmp_path}/")
+    (tmp_path / "nginx.conf").write_text(own, encoding="utf-8")
+    command = [NGINX, "-t", "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "error")]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    version = subprocess.run([NGINX, "-v"], capture_output=True, text=True, check=True).stderr
+    is_new = tuple(map(int, re.findall(r"(\d+)\.(\d+)\.(\d+)", version)[0])) >= (1, 27, 3)
+    assert ("test is successful" if is_new else 'invalid parameter "resolve"') in said
+    assert "since 1.27.3" in (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
 
 
 def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:

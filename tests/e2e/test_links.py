@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+from playwright.sync_api import FrameLocator
+
 import dpcore as dp
 from tests.e2e.browser import PHONE, SECOND, Person, serving
 
@@ -14,6 +16,14 @@ TITLE = "Ages of our patients"
 
 def link_of(steward: Person) -> str:
     return steward.page.locator("[data-testid=stCode] code").first.inner_text().strip()
+
+
+def framed(person: Person) -> FrameLocator:
+    """The page within a page: of the tab's origin, a fault in it could read and press all of the tab."""
+    frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
+    frame.locator("body").wait_for(timeout=10 * SECOND)
+    assert frame.locator("body").evaluate("() => window.origin") == "null"
+    return frame
 
 
 def share(steward: Person) -> str:
@@ -29,7 +39,7 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     """A stakeholder, with a phone, no cookies and JavaScript turned off, could not read, ask, download or
     print what the steward has just shared; or still read it when the link is revoked."""
     stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
-    frame = steward.page.frame_locator("iframe").first
+    frame = framed(steward)
     frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
     assert frame.get_by_text("What is promised, and what not").count() == 1
 
@@ -127,7 +137,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
         person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(file)
         person.sees("The file is complete").rest()
-        person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
+        framed(person).get_by_text("What is promised").first.wait_for()
         person.sees("About ")
         with person.page.expect_download() as started:
             person.button("Download as one HTML file").click()

@@ -25,14 +25,15 @@ from dpcore.anonymize.methods import Mondrian
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import base
+from dpcore.engines import work as work_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming import coded as coded_module
-from dpcore.engines.streaming.coded import Coded, NoRoomError
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
+from dpcore.engines.streaming.spool import Spool
+from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
@@ -82,7 +83,7 @@ def opened(kind: str, folder: Path) -> ArrowEngine:
     [
         (FRAME.assign(more=1), "'more'"),
         (FRAME[["age"]], "'sex'"),
-        (FRAME.assign(age=FRAME["age"].astype(float)), "the type of 'age'"),
+        (FRAME.assign(age=FRAME["age"].astype(float)), "disagree about 'age': int64 and double"),
     ],
 )
 def test_files_of_a_folder_must_agree(folder: Path, other: pd.DataFrame, says: str) -> None:
@@ -348,7 +349,7 @@ def test_files_of_a_folder_must_agree_in_duckdb(tmp_path: Path, kind: str) -> No
             write(place / f"{name}.{kind}", index=False)
         if kind == "csv" and number == 2:  # texts are texts
             continue
-        with pytest.raises(dp.SchemaError, match="disagree about the column"):
+        with pytest.raises(dp.SchemaError, match="the files of the folder disagree about"):
             duckdb(kind=kind, location=str(place))
 
 
@@ -393,15 +394,15 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
     expected = parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
 
-    def full(self: Coded, columns: object, start: int) -> None:
-        if self.blocks:
-            raise NoRoomError
+    def full(self: Spool, data: object, start: int) -> None:
+        if start:
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Coded, "_write", full)
+    monkeypatch.setattr(Spool, "_write", full)
     engine = parquet_engine(folder, SCHEMA, key=KEY)
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
-    monkeypatch.setattr(coded_module, "MOST_BYTES", 799)
+    monkeypatch.setattr(work_module, "MOST_BYTES", 799)
     assert (parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
 
 
@@ -577,3 +578,34 @@ def test_rows_of_a_source_that_was_changed(folder: Path, kind: str, monkeypatch:
         monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)  # as of a data base
         with pytest.raises(dp.ReadError, match="was changed since it was opened"):
             engine.rows()
+
+
+def test_no_room_for_the_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk while the rows of people are sorted would let other rows count, or more of them."""
+    schema = dp.Schema(columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="sex"))
+    taken: list[int] = []
+
+    def full(self: Slices, records: np.ndarray) -> None:
+        taken.append(len(records))
+        if len(taken) > 1:
+            raise OSError(28, "No space left on device", "/tmp/secret")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Slices, "take", full)
+        with pytest.raises(dp.ReadError, match="the disk is not full") as error:
+            parquet_engine(folder, schema, key=KEY)
+    assert "secret" not in str(error.value)
+    assert parquet_engine(folder, schema, key=KEY).counts([()])[0].values == 2
+
+
+def test_a_file_that_was_cut_is_refused_before_the_charge(folder: Path) -> None:
+    """A copy that stopped half-way would be counted up to there, or cost a charge for nothing."""
+    engine = parquet_engine(folder, SCHEMA, key=KEY)
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    os.truncate(folder / "a.parquet", (folder / "a.parquet").stat().st_size - 100)
+    before = curator.lines()
+    with pytest.raises(dp.ReadError, match="was changed"):
+        curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
+    assert curator.lines() == before

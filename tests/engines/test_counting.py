@@ -98,7 +98,13 @@ def test_a_cell_that_is_not_declared(frame: pd.DataFrame, tmp_path: Path) -> Non
     _, engine = engines(frame, tmp_path)
     assert isinstance(engine, ArrowEngine)
     assert engine._coded is not None
-    os.pwrite(engine._coded._file.fileno(), b"\xff" * engine._coded._end, 0)
+    begin, size = engine._coded.pieces[0].place
+    os.pwrite(
+        engine._coded._file.fileno(), b"\xff" * 200, begin + size - 400
+    )  # among the cells of the last column
+    with pytest.raises(ReadError, match="was changed"):
+        engine.counts([("c5", "c0")])
+    os.pwrite(engine._coded._file.fileno(), b"\xff" * engine._coded.bytes, 0)
     with pytest.raises(ReadError):
         engine.counts([("c5", "c0")])
 

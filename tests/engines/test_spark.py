@@ -23,7 +23,7 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
 from dpcore.engines.spark.packing import Packing
-from dpcore.engines.spark.tasks import Code, Mark, Task
+from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
@@ -65,7 +65,8 @@ def test_what_workers_do_without_spark() -> None:
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    kept_cells = list(Code(packing=Packing(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
+    code = Each(work=Coding(reads=("age",)), packing=Packing(names=("age",)), schema=schema)
+    kept_cells = list(code(kept.to_batches(max_chunksize=50)))
     cells, again = task.whole(added(dataclasses.replace(task, packing=None), kept_cells))
     assert again == number
     assert cells.tolist() == counts.tolist()
@@ -235,6 +236,44 @@ def test_java_that_is_not_there() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert "see that Java is installed" in ended.stdout
+
+
+@pytest.mark.proof
+def test_a_spark_that_died_is_started_anew(tmp_path: Path) -> None:
+    """Java without memory ends, and no source of Spark could be opened until the server was restarted."""
+    pytest.importorskip("pyspark")
+    pd.DataFrame({"age": np.arange(50) % 10}).to_parquet(tmp_path / "a.parquet")
+    program = (
+        "import sys\nimport dpcore as dp\nfrom pyspark import SparkContext\n"
+        "from dpcore.engines.connect import engine_of\nfrom dpcore.schema.source import Source\n"
+        "schema = dp.Schema(columns=(dp.Integer('age', low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))\n"
+        "source = Source(name='Visits', kind='spark', location=sys.argv[1])\n"
+        "first = engine_of(source, schema, key=b'k' * 32)\n"
+        "SparkContext._gateway.proc.kill()\nSparkContext._gateway.proc.wait()\n"
+        "try:\n    first.counts([('age',)])\n"
+        "except dp.ReadError:\n    print('refused')\n"
+        "print(engine_of(source, schema, key=b'k' * 32).counts([('age',)])[0].values.tolist())\n"
+    )
+    settings = (
+        "--master local[1] --conf spark.ui.enabled=false --conf spark.driver.host=127.0.0.1 pyspark-shell"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "a.parquet")],
+        env=os.environ | {"PYSPARK_SUBMIT_ARGS": settings, "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout.splitlines()[-2:] == ["refused", str([5] * 10)]
+
+
+def test_times_of_nanoseconds_are_refused_by_name(tmp_path: Path) -> None:
+    """Spark does not know the usual time of pandas, and no worker has run whose log would say so."""
+    spark_session()
+    at = pa.array([0, 1], pa.timestamp("ns"))
+    pq.write_table(pa.table({"age": [1, 2], "at": at}), tmp_path / "a.parquet")
+    with pytest.raises(dp.ReadError, match=r"as it is \(PARQUET_TYPE_ILLEGAL\).*not of nanoseconds"):
+        look(Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet")), 1)
 
 
 def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -13,6 +16,13 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 CSV = "\n".join(
     ["age,sex,city", *(f"{20 + i % 50},{'F' if i % 3 else 'M'},{'ABCD'[i % 4]}" for i in range(200))]
 ).encode()
+
+
+def page_within(frame: Any) -> str:
+    """The page in a frame, which may do nothing in the tab."""
+    held = re.fullmatch(r'<iframe sandbox="" [^>]*srcdoc="([^"]*)"></iframe>', frame.proto.srcdoc)
+    assert held, frame.proto.srcdoc[:200]
+    return html.unescape(held[1])
 
 
 class Tab:
@@ -100,6 +110,11 @@ class Tab:
         """All error boxes; no page may ever end in a traceback."""
         assert not self.at.exception, [each.value for each in self.at.exception]
         return "\n".join(each.value for each in self.at.error)
+
+    @property
+    def framed(self) -> str:
+        """The page that is shown within this one."""
+        return page_within(self.at.get("iframe")[0])
 
     @property
     def text(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -552,3 +553,15 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     app.press(MAKE)
     assert json.loads(app.session.anonymized.plan)["node"] == dict(loaded.node)
     assert app.errors == ""
+
+
+def test_names_leave_as_pseudonyms(app: Tab) -> None:
+    """A table for follow-up could be made in a script only."""
+    page(app).set("selectbox", "Replace by pseudonyms", "name").press(MAKE)
+    assert app.errors == ""
+    assert not set(made(app)["name"]) & set(pd.read_csv(io.BytesIO(people()))["name"])
+    assert app.session.anonymized is not None
+    values = json.loads(app.session.anonymized.follow_up)["values"]
+    assert set(values) == set(made(app)["name"])
+    assert "Follow-up table (JSON, internal)" in [each.label for each in app.at.get("download_button")]
+    assert "pseudonyms of name tell which rows are of one person" in app.text

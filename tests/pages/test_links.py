@@ -43,11 +43,11 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     opened.press("Show it to somebody").go("links")
     assert opened.errors == ""
     assert opened.at.text_input[0].value == "Histogram of age"
-    seen = opened.at.get("iframe")[0].proto.srcdoc
+    seen = opened.framed
     assert "What is promised" in seen
     assert "How many people are" in seen
     opened.set("text_input", "Title", "Ages <b>").set("text_area", "Note", "hello")
-    seen = opened.at.get("iframe")[0].proto.srcdoc
+    seen = opened.framed
     assert "Ages &lt;b&gt;" in seen
     assert "hello" in seen
     opened.press("Make the link")
@@ -85,9 +85,9 @@ def test_charts_and_an_earlier_release(opened, answering):
     others = next(each for each in opened.at.selectbox if each.label.startswith("Compare"))
     others.select_index(0).run()
     assert opened.errors == ""
-    assert "now and earlier" in opened.at.get("iframe")[0].proto.srcdoc
+    assert "now and earlier" in opened.framed
     opened.set("multiselect", "Charts", [])
-    assert "each count is within" not in opened.at.get("iframe")[0].proto.srcdoc
+    assert "each count is within" not in opened.framed
     opened.press("Make the link")
     token = opened.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()
@@ -127,7 +127,7 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
         assert opened.at.toggle[0].value is False
         if turned_on:
             opened.set("toggle", "Also an interactive page", True)
-        seen = opened.at.get("iframe")[0].proto.srcdoc
+        seen = opened.framed
         assert ("explore.html" in seen) == turned_on
         opened.press("Make the link")
         token = opened.at.code[0].value.rpartition("/share/")[2]

@@ -372,7 +372,7 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
     """Whoever gets an anonymized table by a link would take it for more than it is."""
     rows = PublicTable(pd.DataFrame({"age": ["20 to 29", "=1+1"], "n": [1, 2]}))
     guarantee = Guarantee(kind="syntactic", unit="people", models=("2-anonymity",))
-    made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee)
+    made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee, follow_up=CANARY)
     draft = LinkDraft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
     token = shared.shares.make_syntactic(made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d")
     page = shared.get(token)

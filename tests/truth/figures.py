@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.pages.tab import Tab
+from tests.pages.tab import Tab, page_within
 from tests.pages.test_pseudo_locale import elements, strings
 from workbench.ui import examples, language
 
@@ -135,7 +135,7 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
         elif element.type == "code" and DIGIT.search(bare(element.value)):
             seen.append(Figure(f"{heading} > code", bare(element.value)))
         elif element.type == "iframe":
-            seen += of_html(proto.srcdoc, marks)
+            seen += of_html(page_within(element), marks)
         elif element.type not in WIDGETS:
             label = template(getattr(proto, "label", "") or "", marks)
             for text in strings(proto):

@@ -211,9 +211,9 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
     facts = {
         SAFE + "people": attacked.rows,
         SAFE + "control": attacked.rows,
-        "Attacks > value": f"{attacked.works} of 6",
-        HEAD + "attack": lambda cells: len(cells) == 18,
-        HEAD + "of": lambda cells: len(cells) == 18,
+        "Attacks > value": f"{attacked.works} of 7",
+        HEAD + "attack": lambda cells: len(cells) == 21,
+        HEAD + "of": lambda cells: len(cells) == 21,
         HEAD + "attempts": [attempts for _hits, attempts in attacked.rates],
         HEAD + "attempts that succeed": rounded(shares),
         HEAD + "rate": rounded(shares),

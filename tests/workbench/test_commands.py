@@ -17,10 +17,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import dpcore as dp
+from dpcore.accounting.ledger import source_dataset
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
+from dpcore.io.checks import Limits, check_size
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
@@ -119,6 +121,31 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert set(footer) == {b"guarantee"}
     assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"
     assert b"suppressed row" not in file.read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_that_is_too_large_is_read_where_it_lies(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """Whoever has 2 GB on a laptop was told of 50 MB; or all of it was in memory before that was said."""
+    pytest.importorskip("duckdb")
+    limit = len(FRAME)  # bytes
+    monkeypatch.setattr(commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=limit)))
+    monkeypatch.setattr(commands, "read_table", lambda *_: pytest.fail("it is read whole"))
+    file = place / f"large.{ending}"
+    FRAME.to_csv(file, index=False) if ending == "csv" else FRAME.to_parquet(file)
+    asked = (file, "--schema", place / "schema.json", "--budget", "1")
+    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
+    text = run(capsys, "job", *asked, "--recipe", place / "recipe.json", "--epsilon", "0.5")
+    (place / "job.json").write_text(text)
+    said = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
+    assert said["left_units"] == 5 * 10**11
+    counts = dp.read_release((place / "release.json").read_bytes()).table(("age",))
+    assert abs(counts["rows"].sum() - len(FRAME)) < 120
+    assert start.ledger().datasets() == [source_dataset(file.name)]
+    (place / "large.xlsx").write_bytes(file.read_bytes())
+    assert commands.main(["audit", str(place / "large.xlsx"), *map(str, asked[1:])]) == 1
+    assert "takes more than" in capsys.readouterr().err
 
 
 def test_where_people_sign_in_a_job_is_a_stewards(

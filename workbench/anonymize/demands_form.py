@@ -73,6 +73,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
             persist_state="session",
         )
         household = _household(curator, current)
+        pseudonym, series = _pseudonym(curator, current)
         metric = _metric(current)
         subset, presence = _population(current)
     return Demands(
@@ -83,6 +84,8 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         suppressed=suppressed,
         subset=subset,
         household=household,
+        pseudonym=pseudonym,
+        series=series,
     )
 
 
@@ -112,14 +115,24 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
         names,
         index=None,
         key="anonymize-household",
-        help=_(
-            "Whoever finds one person of a household has found all of them, so five people of one family are "
-            "one of the k. The column is left out of the result. Sampling weights are no ground for a "
-            "smaller k: what they say of the population is an estimate."
-        ),
+        help=plans.SAYS["household"],
         persist_state="session",
     )
     return column if column in names else None
+
+
+def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
+    """Ask for the column that leaves as pseudonyms, and for the tables that have the same ones."""
+    names = [
+        n for n, role in current.roles.items() if role == "identifier" or n == curator.schema.unit.id_column
+    ]
+    label, key = _("Replace by pseudonyms"), "anonymize-pseudonym"
+    column = st.selectbox(
+        label, names, index=None, key=key, help=plans.SAYS["pseudonym"], persist_state="session"
+    )
+    if column not in names:
+        return None, ""
+    return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:

@@ -10,6 +10,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from workbench import session
+from workbench.anonymize import plans
 from workbench.ui import widgets
 from workbench.ui.attacker_view import known_people
 from workbench.ui.language import _
@@ -32,10 +33,8 @@ def show(curator: Curator, table: AnonymizedTable) -> None:
             widgets.error_box(error)
             return
         st.markdown(
-            _(
-                "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} "
-                "fit some row, and each of these at least {smallest:,}."
-            ).format(
+            plans.SAYS.say(
+                "found",
                 name=plain(name),
                 unique=match.unique,
                 people=match.people,
@@ -43,9 +42,4 @@ def show(curator: Curator, table: AnonymizedTable) -> None:
                 smallest=match.smallest,
             )
         )
-        st.caption(
-            _(
-                "The attacker knows how values became coarser, and recodes the list in the same way. Who is "
-                "not in the table may fit rows too."
-            )
-        )
+        st.caption(plans.SAYS["recoded list"])

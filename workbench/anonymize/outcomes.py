@@ -166,7 +166,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
         read_policy().check_plan(plan)
-        complete = trial(curator, current, plan).plan
+        complete = plan.at(trial(curator, current, plan).plan.node)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
             session.session().anonymized = curator.anonymize(complete)
         current.made_by = plan
@@ -343,6 +343,8 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
             )
     if side.groups_per_person > 1:
         sentences.append(plans.SAYS.say("rows of a person", groups=number(side.groups_per_person)))
+    if plan.pseudonym is not None:
+        sentences.append(plans.SAYS.say("pseudonyms", column=plain(plan.pseudonym)))
     if side.with_others > 0.001:
         sentences.append(plans.SAYS.say("unique again", share=percent(side.with_others), whom=whom(plan)))
     table = session.session().anonymized

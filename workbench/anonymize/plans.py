@@ -41,6 +41,7 @@ class Demands:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
         household: a column that says who lives together: groups count households.
+        pseudonym, series: as in a plan.
     """
 
     k: int
@@ -50,6 +51,8 @@ class Demands:
     suppressed: Suppressed = "checked"
     subset: str | None = None
     household: str | None = None
+    pseudonym: str | None = None
+    series: str = ""
 
 
 def plan_of(
@@ -87,6 +90,8 @@ def plan_of(
         suppressed=demands.suppressed,
         subset=demands.subset,
         household=demands.household,
+        pseudonym=demands.pseudonym,
+        series=demands.series,
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))

@@ -17,7 +17,7 @@ from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _, commas, said
+from workbench.ui.language import Words, _, commas, said
 
 
 @dataclass(kw_only=True)
@@ -164,10 +164,7 @@ class AnonymizeState(session.OfDataSet):
         unused = len(set(hierarchy.values) - self.table_values(name))
         reason = _("From a file.")
         if unused:
-            more = _(
-                "{unused:,} of its {all:,} values do not occur in the table; "
-                "information loss counts them too."
-            )
+            more = Words("anonymize.sentences")["unused"]
             reason += " " + more.format(unused=unused, all=len(hierarchy.values))
         return dataclasses.replace(hierarchy, reason=reason)
 

@@ -91,7 +91,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
-        warnings = outcomes.warnings(curator, current, report.plan, report.after)
+        warnings = outcomes.warnings(curator, current, plan.at(report.plan.node), report.after)
         st.markdown("\n".join(f"- {each}" for each in warnings))
 
 
@@ -202,11 +202,19 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             icon="description",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
+        if table.follow_up:
+            label = _("Follow-up table (JSON, internal)")
+            file_view.download(
+                label, table.follow_up, file_name(name, "follow-up internal", "json"), icon="key"
+            )
         file_view.download(
             _("Download as one HTML file"),
             lambda: of_table.file(table.table, table.guarantee, warnings),
             file_name(name, f"anonymized {models}", "html"),
             icon="description",
+        )
+        st.page_link(
+            "pages/evaluate.py", label=_("What can still be learned from it"), icon=":material/school:"
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))

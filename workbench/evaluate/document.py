@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
+from workbench.evaluate.form import SAYS
 from workbench.evaluate.report import Judgement, columns_table, placed, score_words
 from workbench.ui.language import _, capital
 from workbench.ui.report.document import Document, Picture, TextTable, page
@@ -40,10 +41,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
             (
                 _("Internal"),
                 (
-                    _(
-                        "These figures were computed from the original without noise. Nothing protects the "
-                        "people in it: do not publish this page."
-                    ),
+                    SAYS["internal"],
                     *filter(None, [first_rows_words()]),
                 ),
             ),

@@ -16,10 +16,11 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import _, capital, commas
+from workbench.ui.language import Words, _, capital, commas
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
+SAYS = Words("evaluate.sentences")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,12 +60,7 @@ def choose(curator: Curator) -> Candidate | None:
     made, shown = releases.earlier(curator), session.session().shown
     titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
-        st.caption(
-            _(
-                "{count} releases of a part of the table are not offered here: next to the whole "
-                "original they would look wrong where they are right."
-            ).format(count=of_parts)
-        )
+        st.caption(SAYS.say("of a part", count=of_parts))
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")

@@ -21,7 +21,7 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
 from workbench import session
 from workbench.evaluate.charts import scores
-from workbench.evaluate.form import Candidate
+from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.ui import widgets
 from workbench.ui.language import Words, _, commas
@@ -62,12 +62,7 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
     tasks = [task for task in tasks if task not in idle]
     if known(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
-            st.caption(
-                _(
-                    "Each split learns from 80 % of the people and tests on the others. "
-                    "The first three learners are fast."
-                )
-            )
+            st.caption(SAYS["splits"])
             return
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
@@ -89,13 +84,7 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
         st.markdown(title.format(better=better))
         frame = scores_table(scored, measure, scenario)
         widgets.show_chart(scores(frame, title=MEASURES[measure]), key=f"scores-{scenario}")
-    st.caption(
-        _(
-            "Lines are the spread over the splits. A score above that of the original means that "
-            "the release is easier to learn from, not better. The release was made from all rows that "
-            "count, those that are tested on as well."
-        )
-    )
+    st.caption(SAYS["spread"])
 
 
 def learn(

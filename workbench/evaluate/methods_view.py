@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.evaluate import methods
-from workbench.evaluate.form import digest
+from workbench.evaluate.form import SAYS, digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
 from workbench.ui import widgets
@@ -16,12 +16,7 @@ from workbench.ui.method_charts import against_epsilon
 
 def compare_methods() -> None:
     """Compare methods against epsilon, on tables in which nobody is."""
-    st.markdown(
-        _(
-            "Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and "
-            "your table is not read. A public table of your own may take part."
-        )
-    )
+    st.markdown(SAYS["before you spend"])
     tables = methods.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
     chosen = st.multiselect(

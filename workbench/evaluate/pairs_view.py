@@ -14,7 +14,7 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
 from workbench.evaluate.columns_view import show_cards
-from workbench.evaluate.form import Candidate
+from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import charts, widgets
 from workbench.ui.language import _, capital
@@ -80,10 +80,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
                 curator, key, lambda: Propensity(release=candidate.table), on_progress
             )
     st.markdown(
-        _(
-            "**A classifier tells released rows from original ones: score {value:.2f}.** 1 is not at all, "
-            "0 is always. Another sample has {floor:.2f}, independent columns {independent:.2f}."
-        ).format(value=scored.value, floor=scored.floor, independent=scored.independent)
+        SAYS.say("classifier", value=scored.value, floor=scored.floor, independent=scored.independent)
     )
 
 

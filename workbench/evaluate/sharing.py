@@ -11,6 +11,7 @@ from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalEr
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from workbench import session
+from workbench.evaluate.form import SAYS
 from workbench.ui.language import _
 from workbench.ui.releases import describe
 from workbench.ui.wording import percent, plain
@@ -78,7 +79,4 @@ def words(report: PrivateReport) -> str:
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return _(
-        "{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); "
-        "each ± {half_width}."
-    ).format(**content)
+    return SAYS.say("changed", **content)

@@ -11,7 +11,7 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
 from workbench.evaluate.charts import scales
-from workbench.evaluate.form import Candidate
+from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.learning_view import learned, learned_quickly, made_for
 from workbench.evaluate.report import (
     Judgement,
@@ -61,10 +61,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
         (
             capital("relations kept"),
             "–" if kept is None else percent(kept),
-            _(
-                "The part that is kept, of what pairs tell beyond single columns. "
-                "Independent columns keep 0 %."
-            ),
+            SAYS["kept"],
         ),
         (
             capital("questions off by"),

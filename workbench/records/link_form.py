@@ -24,7 +24,8 @@ from workbench.ui.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.ui.report.explore import EXPLORE, explorable
 from workbench.ui.wording import error_words, printable
 
-DAYS = (7, 30, 90)
+DAYS, COMPARED = (7, 30, 90), 50
+"""Lives of a link to choose from, and how many data sets, used last, a release can be compared with."""
 RELEASE = session.Widget[str]("links-release")
 
 
@@ -116,7 +117,7 @@ def _shown(release: Release) -> dict[str, Any]:
     ledger = session.ledger()
     others = {
         line["request_id"]: (data_set, _("{name}: {what} · {when} UTC").format(name=data_set.name, **line))
-        for data_set, _lines in known(ledger)[0]
+        for data_set in known(ledger, ledger.datasets()[:COMPARED])[0]
         if ledger.is_mine(data_set.id)
         for line in releases.earlier(data_set)
         if line["request_id"] != release.request_id

@@ -37,7 +37,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
         document = of_release.document(chosen, contents=draft.contents, **seen)
         questions = asking.section(chosen, "") if document.asks else ""
     with st.container(border=True):
-        st.iframe(page(document).html(questions), height=620, alt=_("The page behind the link"))
+        widgets.show_page(page(document).html(questions), alt=_("The page behind the link"))
 
 
 def made(title: str, token: str) -> None:

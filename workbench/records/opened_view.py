@@ -46,4 +46,4 @@ def show() -> None:
             key="opened-html",
         )
         document = of_release.document(release, contents=())
-        st.iframe(page(document).html(), height=620, alt=_("What the release holds"))
+        widgets.show_page(page(document).html(), alt=_("What the release holds"))

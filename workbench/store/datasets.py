@@ -144,26 +144,25 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     on_file = ledger.datasets()
     named = [each for each in on_file if dataset and each.startswith(dataset)]
     named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
-    account = ledger.account(named[0]) if len(named) == 1 else None
+    return of(named[0], ledger) if len(named) == 1 else None
+
+
+def of(dataset: str, ledger: Ledger) -> DataSet | None:
+    """Return the data set with this fingerprint, or None where it has no account."""
+    account = ledger.account(dataset)
     if account is None:
         return None
-    return _with(account, ledger.lines(account.dataset), ledger)
-
-
-def known(ledger: Ledger) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
-    """All data sets on file with their lines, the one used last first; and what is wrong with others."""
-    readable, broken = [], []
-    for dataset in ledger.datasets():
-        try:
-            account, lines = ledger.account(dataset), ledger.lines(dataset)
-            if account is not None:
-                readable.append((_with(account, lines, ledger), lines))
-        except DpcoreError as error:
-            broken.append(error)
-    return sorted(readable, key=lambda each: each[1][-1].at, reverse=True), broken
-
-
-def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:
-    kept = [line for line in lines if is_declaration(line)]
+    kept = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
+
+
+def known(ledger: Ledger, on_file: Sequence[str]) -> tuple[list[DataSet], list[DpcoreError]]:
+    """Return those of these data sets that are in order, and what is wrong with the others."""
+    readable, broken = [], []
+    for dataset in on_file:
+        try:
+            readable.append(of(dataset, ledger))
+        except DpcoreError as error:
+            broken.append(error)
+    return [each for each in readable if each is not None], broken

@@ -22,11 +22,15 @@ _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
 
 
 class Leases:
-    """The leases of this process."""
+    """The leases of this process, which are renewed for as long as somebody holds this object."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._ends: dict[tuple[str, str], threading.Event] = {}
+
+    def __del__(self) -> None:
+        for end in self._ends.values():
+            end.set()
 
     def take(self, connection: sa.Connection, dataset: str, request_id: str) -> None:
         """Write a lease in the transaction that reserves its request."""
@@ -36,7 +40,7 @@ class Leases:
     def keep(self, dataset: str, request_id: str) -> None:
         """Renew a lease that was taken, until it is given up."""
         end = self._ends[dataset, request_id] = threading.Event()
-        threading.Thread(target=self._renew, args=(dataset, request_id, end), daemon=True).start()
+        threading.Thread(target=_renew, args=(self._store, dataset, request_id, end), daemon=True).start()
 
     def give_up(self, dataset: str, request_id: str) -> None:
         """Renew a lease no more."""
@@ -49,8 +53,9 @@ class Leases:
             rows = connection.execute(silent).all()
         return [(row[0], row[1]) for row in rows if tuple(row) not in self._ends]
 
-    def _renew(self, dataset: str, request_id: str, end: threading.Event) -> None:
-        own = (running.c.dataset == dataset) & (running.c.request_id == request_id)
-        while not end.wait(RENEWED_EACH):
-            with suppress(LedgerError), self._store.writing() as connection:  # else the next time
-                connection.execute(sa.update(running).where(own).values(renewed=_NOW))
+
+def _renew(store: Store, dataset: str, request_id: str, end: threading.Event) -> None:
+    own = (running.c.dataset == dataset) & (running.c.request_id == request_id)
+    while not end.wait(RENEWED_EACH):
+        with suppress(LedgerError), store.writing() as connection:  # else the next time
+            connection.execute(sa.update(running).where(own).values(renewed=_NOW))

@@ -36,16 +36,20 @@ from workbench.store.rows import (
     all_lines,
     charge_to_end,
     check_unused,
+    is_seen,
     last_line,
     line_fields,
+    line_of,
     release_text,
 )
 from workbench.store.tables import accounts, lines, releases, running
-from workbench.store.witness import Seen, check_never_seen, check_seen, is_seen
+from workbench.store.witness import Seen, check_never_seen, check_seen
 
 _log = logging.getLogger("workbench.work")
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
+_AT_HAND = 200
+"""Data sets whose lines are kept, so that only new ones are read."""
 
 
 class SqlLedger:
@@ -64,16 +68,25 @@ class SqlLedger:
     def key(self) -> bytes:
         return self._store.row_key
 
-    def check_answers(self) -> None:
-        """Ask the database for something. Raises: LedgerError."""
-        with self._store.reading() as connection:
-            connection.execute(sa.select(accounts.c.dataset).limit(1)).all()
-
     def datasets(self) -> list[str]:
         """All data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
             accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         return sorted({*accounted, *self._store.witness.datasets()})
+
+    def last_used(self) -> dict[str, str]:
+        """Return when the last line of each account was written."""
+        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(lines.c.dataset)
+        of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
+        with self._store.reading() as connection:
+            rows = connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).all()
+        return {row.dataset: row.at for row in rows}
+
+    def noted(self, request_id: str) -> list[Line]:
+        """Return the note of this id of each account that has one."""
+        query = sa.select(lines).where(lines.c.request_id == request_id, lines.c.state == "outside")
+        with self._store.reading() as connection:
+            return [line_of(row) for row in connection.execute(query).all()]
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
@@ -151,6 +164,8 @@ class SqlLedger:
             if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
                 known, chain = (), all_lines(connection, dataset)
         chain = (*known[:-1], *chain)
+        if len(self._known) >= _AT_HAND:
+            self._known.clear()
         self._known[dataset] = chain
         return chain
 
@@ -212,13 +227,13 @@ class SqlLedger:
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
-            there = last_line(connection, dataset, seen[0]) if seen else None
+            known = not (seen and last) or is_seen(connection, self._store.key, last, seen)
         if row is None or last is None:
             self._store.witness.forget(dataset)
             return
         self._store.witness.accept(dataset, last.number, last.digest)
         self.verify(dataset)
-        if seen is not None and not is_seen(seen, there):
+        if seen is not None and not known:
             forgotten = max(0, seen[0] - last.number)
             self.note(
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
@@ -331,7 +346,7 @@ class SqlLedger:
         if account_of(row) != standing.account:
             raise corrupt("the account or its totals were altered")
         if seen is not None:
-            check_seen(seen, last if seen[0] == last.number else last_line(connection, dataset, seen[0]))
+            check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last
 
     def _upgrade(self) -> None:

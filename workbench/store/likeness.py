@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import Ledger
+from dpcore.accounting.ledger import Ledger, Line
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Seen, Sketch
 from dpcore.text import Text
+from workbench.store.personal import PersonalLedger
 
 _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
@@ -45,21 +46,15 @@ class Alike:
         )
 
 
-def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
+def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
     """Find the table on file that this one is most similar to, or None where there is none."""
     seen = Seen.of(frame, ledger.key)
-    candidates: list[tuple[int, Likeness, Alike]] = []
-    for dataset in ledger.datasets():
-        for line in ledger.lines(dataset)[:3]:
-            if line.request_id != _LINE:
-                continue
-            likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
-            if likeness is not None:
-                differing = len(frame) if likeness.rows is None else likeness.rows
-                candidates.append(
-                    (differing, likeness, _alike(dataset, line.content["name"], line.at, likeness))
-                )
-    return min(candidates, key=lambda each: each[0])[2] if candidates else None
+    candidates: list[Alike] = []
+    for line in ledger.noted(_LINE):
+        likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
+        if likeness is not None:
+            candidates.append(_alike(line, likeness))
+    return min(candidates, key=lambda each: len(frame) if each.rows is None else each.rows, default=None)
 
 
 def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]) -> None:
@@ -71,5 +66,6 @@ def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: d
         return  # kept when it was opened first
 
 
-def _alike(dataset: str, name: str, at: str, likeness: Likeness) -> Alike:
-    return Alike(dataset=dataset, name=name, day=at[:10], rows=likeness.rows, columns=likeness.columns)
+def _alike(line: Line, likeness: Likeness) -> Alike:
+    name, day = line.content["name"], line.at[:10]
+    return Alike(dataset=line.dataset, name=name, day=day, rows=likeness.rows, columns=likeness.columns)

@@ -101,7 +101,15 @@ class PersonalLedger:
         return known or fingerprint(table, self.key), self
 
     def datasets(self) -> list[str]:
-        return sorted({*self._owned(), *self._shown()})
+        """Return the data sets that this person may see, the one used last first."""
+        used = self.ledger.last_used()
+        mine = sorted({*self._owned(), *self._shown()})
+        return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
+
+    def noted(self, request_id: str) -> list[Line]:
+        """Return the note of this id of each of the person's own data sets that has one."""
+        mine = self._owned()
+        return [line for line in self.ledger.noted(request_id) if line.dataset in mine]
 
     def open(self, account: Account) -> Account:
         self._check_role()

@@ -14,7 +14,7 @@ from dpcore.errors import LedgerError, ParameterError
 from workbench.store.database import Store, lock_start
 from workbench.store.keys import NEW_KEY, key_fields, new_key, settle_key
 from workbench.store.ledger import SqlLedger
-from workbench.store.rows import account_row, all_lines, line_fields
+from workbench.store.rows import account_row, all_lines, line_fields, sealed_again
 from workbench.store.settings import Settings
 from workbench.store.tables import about, accounts, lines, releases, running
 
@@ -22,8 +22,10 @@ from workbench.store.tables import about, accounts, lines, releases, running
 def rekey(settings: Settings, file: Path | None = None) -> int:
     """Draw a new sealing key and seal every line of every account under it, and return how many accounts.
 
-    What was done is a last line in each account. Tables and plans on file are found as before: the key of
-    rows stays. Other processes must have ended: they would go on with the old key, and be refused.
+    What was done is a last line in each account, by which whoever saw the line before it under the old key
+    knows it again: nobody need have noted what the database took. Tables and plans on file are found as
+    before: the key of rows stays. Other processes must have ended: they would go on with the old key, and be
+    refused.
 
     Args:
         settings: of the deployment.
@@ -40,7 +42,6 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     ledger.end_dead()
     for dataset in ledger.datasets():
         ledger.verify(dataset)  # the witness, too
-    last = []
     with store.writing() as connection:
         lock_start(connection)
         if connection.dialect.name == "postgresql":
@@ -48,22 +49,22 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
         if connection.execute(sa.select(running.c.dataset).limit(1)).all():
             raise LedgerError("a paid run is in progress", remedy="stop the server first")
         key = new_key(file or settings.data_dir / NEW_KEY)
-        for dataset in connection.execute(sa.select(accounts.c.dataset)).scalars().all():
-            last.append(_sealed_again(connection, dataset, store.key, key))
+        sealed = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+        for dataset in sealed:
+            _seal_again(connection, dataset, store, key)
         connection.execute(sa.update(about).values(**key_fields(key, store.row_key)))
     settle_key(settings.data_dir, key)
-    for line in last:
-        store.witness.accept(line.dataset, line.number, line.digest)
-    return len(last)
+    return len(sealed)
 
 
-def _sealed_again(connection: sa.Connection, dataset: str, old: bytes, new: bytes) -> Line:
-    """Seal the lines of an account under the new key, and one more that says so, which is returned."""
+def _seal_again(connection: sa.Connection, dataset: str, store: Store, new: bytes) -> None:
+    """Seal the lines of an account under the new key, and one more that says so."""
     row, chain = account_row(connection, dataset, lock=True), all_lines(connection, dataset)
     texts = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
     stored = {release.request_id: release.text for release in connection.execute(texts).all()}
     standing = Standing.from_json(row.standing)
-    check_chain(old, standing, chain, stored, row.head)
+    check_chain(store.key, standing, chain, stored, row.head)
+    store.witness.note(dataset, chain[-1].number, chain[-1].digest)
     previous = None
     for line in chain:
         draft = dataclasses.replace(line, previous=previous.digest if previous else "", digest="")
@@ -78,10 +79,9 @@ def _sealed_again(connection: sa.Connection, dataset: str, old: bytes, new: byte
         request_id=f"new key {uuid.uuid4().hex}",
         state="outside",
         charge=NOTHING,
-        content={"kind": "new sealing key"},
+        content=sealed_again(chain[-1].digest),
         standing=standing.digest,
     )
     connection.execute(sa.insert(lines).values(**line_fields(last)))
     whose = accounts.c.dataset == dataset
     connection.execute(sa.update(accounts).where(whose).values(head=head_of(new, last)))
-    return last

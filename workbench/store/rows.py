@@ -15,6 +15,23 @@ PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
 
 
+def sealed_again(before: str) -> dict[str, str]:
+    """Return the content of the first line under a new key, with the old digest of the line before it."""
+    return {"kind": "new sealing key", "before": before}
+
+
+def is_seen(connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]) -> bool:
+    """Return whether the line that was seen is the same, or sealed again under a new key.
+
+    Args: last: line of its data set.
+    """
+    there = last if seen[0] == last.number else last_line(connection, last.dataset, seen[0])
+    if there is None or there.digest == seen[1]:
+        return there is not None
+    after = last_line(connection, last.dataset, seen[0] + 1)
+    return after is not None and check_sealed(key, after).content == sealed_again(seen[1])
+
+
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     """Return the account's row, locked until the transaction ends with `lock`, as SQLite's file always is."""
     query = sa.select(accounts).where(accounts.c.dataset == dataset)

@@ -77,7 +77,7 @@ def forget() -> None:
 
 def check_ready() -> None:
     """Check that the database answers. Raises: LedgerError."""
-    ledger().check_answers()
+    ledger().account("")  # which there never is
 
 
 def check_all() -> None:

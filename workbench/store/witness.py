@@ -13,7 +13,6 @@ import re
 import uuid
 from pathlib import Path
 
-from dpcore.accounting.ledger import Line
 from dpcore.errors import LedgerCorrupt
 
 Seen = tuple[int, str] | None
@@ -31,14 +30,9 @@ def check_never_seen(seen: Seen) -> None:
         )
 
 
-def is_seen(seen: tuple[int, str], there: Line | None) -> bool:
-    """Return whether the line of the number that was seen is still the same."""
-    return there is not None and there.digest == seen[1]
-
-
-def check_seen(seen: tuple[int, str], there: Line | None) -> None:
-    """Check the line of the number that was seen. Raises: LedgerCorrupt where it is absent or another."""
-    if not is_seen(seen, there):
+def check_seen(is_seen: bool) -> None:
+    """Check that the line that was seen is there. Raises: LedgerCorrupt where it is absent or another."""
+    if not is_seen:
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",
             remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",

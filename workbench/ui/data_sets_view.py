@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.session import person
@@ -20,13 +20,23 @@ ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
     "deid",
 )  # fmt: skip
-SHOWN = 8
+SHOWN, MORE = 8, 50
+
+
+@dataclass(kw_only=True)
+class ListState:
+    """How many data sets are listed in this tab."""
+
+    most: int = SHOWN
 
 
 def my_data_sets() -> bool:
-    """List every data set of this workbench, the last used first; return whether there is any."""
+    """List the data sets of this person, the last used first; return whether there is any."""
+    state = session.own(ListState)
     try:
-        data_sets, broken = datasets.known(session.ledger())
+        ledger = session.ledger()
+        on_file = ledger.datasets()
+        data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
         unexpected.box(error)
         return False
@@ -35,16 +45,16 @@ def my_data_sets() -> bool:
     if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for each in data_sets[:SHOWN]:
-        _line(*each)
-    if len(data_sets) > SHOWN:
-        with st.expander(_("{more} more").format(more=len(data_sets) - SHOWN)):
-            for each in data_sets[SHOWN:]:
-                _line(*each)
+    for each in data_sets:
+        _line(each)
+    if (rest := len(on_file) - state.most) > 0:
+        words, more = _("{more} more").format(more=rest), (state, "most", state.most + MORE)
+        st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
 
-def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
+def _line(data_set: DataSet) -> None:
+    lines = data_set.lines()
     count = len(releases.of_lines(lines, data_set.account))
     facts = [
         unit_words(data_set.unit),

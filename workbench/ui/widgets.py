@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -234,6 +235,13 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
         for place, (column, chart) in enumerate(zip(st.columns(len(beside)), beside, strict=True)):
             column.altair_chart(readable(chart), alt=chart.alt, key=f"{key}-{number}-{place}")
     _twin(pd.concat([chart.table for beside in pictures.lines for chart in beside]), key=key)
+
+
+def show_page(page: str, *, alt: str) -> None:
+    """Show a page of its own in a frame that is foreign to the tab and runs nothing."""
+    style = "position:fixed;inset:0;width:100%;height:100%;border:0"
+    frame = f'<iframe sandbox="" style="{style}" title="{escape(alt)}" srcdoc="{escape(page)}"></iframe>'
+    st.iframe(frame, height=620, alt=alt)
 
 
 def _twin(table: pd.DataFrame, *, key: str) -> None:

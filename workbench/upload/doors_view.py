@@ -48,8 +48,8 @@ def show() -> None:
     st.caption(
         _(
             "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most 50 MB, 2,000,000 rows, "
-            "1,000 columns. "
-            "The samples are invented."
+            "1,000 columns. The samples are invented. Larger CSV or Parquet is audited, anonymized and "
+            "released where it lies by python -m workbench; or whoever runs this server connects it."
         )
     )
     if not again:

@@ -24,15 +24,14 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 
 from dpcore.engines.base import Engine, unheeded
-from dpcore.engines.batch import Batch
 from dpcore.engines.spark.packing import Packing
-from dpcore.engines.spark.tasks import Code, Each, Mark, Refusal, Task
+from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types, frame_of, uncoded
+from dpcore.tables.arrow import frame_of, kinds_of, uncoded
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
@@ -66,7 +65,7 @@ class SparkEngine(Engine):
 
         self._on_rows = on_rows
         self._session = frame.sparkSession
-        with _readable():
+        with readable():
             _ship(frame.sparkSession)
             self._columns = list(frame.columns)
             # by number, as names may hold anything
@@ -77,12 +76,9 @@ class SparkEngine(Engine):
                 named = named.withColumns({name: F.col(name).cast("string") for name in texts})
             # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
-            self._kinds = to_arrow_schema(frame.schema, timezone="UTC")
-        check_types(zip(self._columns, self._kinds.types, strict=True))
+            kinds_of(to_arrow_schema(frame.schema, timezone="UTC"))
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
-        self._coded: Any = None
-        self._length: int | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
         self._length = self._checked(self._code())
@@ -94,9 +90,9 @@ class SparkEngine(Engine):
 
         Raises: as the engine does.
         """
-        with _readable():
+        with readable():
             table = frame.limit(rows).toArrow()
-        check_types(zip(table.column_names, table.schema.types, strict=True))
+        kinds_of(table.schema)
         return Microdata(_frame(table.columns, table.column_names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
@@ -104,14 +100,14 @@ class SparkEngine(Engine):
 
         places = self._places(columns)
         person = self._schema.unit.id_column
-        inside = self._all.select(
-            *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
-            *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
-        )
         groups = [f"t{number}" for number in range(len(places))]
-        pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
-        people = F.sum("n") if person is None else F.count(F.lit(1))
-        with _readable():
+        with readable():
+            inside = self._all.select(
+                *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
+                *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
+            )
+            pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
+            people = F.sum("n") if person is None else F.count(F.lit(1))
             few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
             table = self._waited(few.toArrow)
         if len(table) > MOST_TUPLES:
@@ -131,7 +127,7 @@ class SparkEngine(Engine):
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
-        with _readable():
+        with readable():
             table = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(table.columns, self._columns))
 
@@ -140,18 +136,17 @@ class SparkEngine(Engine):
         names = self._columns if work.reads is None else work.reads
         packing = self._packing(names)
         task = Each(work=work, packing=packing, schema=self._schema)
-        with _readable():
-            stream = self._asked(self._all, packing).mapInArrow(task, "answer binary")
+        with readable():
+            stream = self._asked(self._all, packing).mapInArrow(task, task.kinds)
             answers = stream.toLocalIterator()
         while True:
-            with _readable():
+            with readable():
                 answer = self._waited(lambda: next(answers, None))
             if answer is None:
                 return
-            result = pickle.loads(answer[0])
-            if isinstance(result, Refusal):
-                raise result.raised()
-            take(result)
+            if answer["refusal"] is not None:
+                raise pickle.loads(answer["refusal"]).raised()
+            take(pickle.loads(answer["answer"]))
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
@@ -159,22 +154,19 @@ class SparkEngine(Engine):
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
         packing: Packing | None = None
-        if counted and self._coded is not None and needs_cells(work):
-            selected = self._coded.select("length", "cells")
-        else:
-            packing = self._packing(names) if names else Packing(names=("none",))
-            selected = self._asked(table, packing) if names else table.select(F.lit(0))
-        task = Task(work=work, packing=packing, schema=self._schema)
-        with _readable():
+        with readable():
+            if counted and needs_cells(work):
+                selected = self._coded.select("answer")
+            else:
+                packing = self._packing(names) if names else Packing(names=("none",))
+                selected = self._asked(table, packing) if names else table.select(F.lit(0))
+            task = Task(work=work, packing=packing, schema=self._schema)
             answers = selected.mapInArrow(task, task.kinds)
             # added up where the rows are, so that the driver takes each number of a table once
             added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
             result, rows = task.whole(self._waited(added.toArrow))
-        if counted and self._length is not None and rows != self._length:
+        if result is None or (counted and rows != self._length):
             raise source_changed()
-        if result is None:
-            empty = [self._kinds.field(self._columns.index(name)).type for name in names]
-            result = work.of(Batch(_nothing(empty, names), self._schema))
         return cast(Result, result)
 
     def _code(self) -> int:
@@ -183,10 +175,9 @@ class SparkEngine(Engine):
 
         packing = self._packing(self._names)
         selected = self._asked(self._counted, packing)
-        task = Code(packing=packing, schema=self._schema)
-        kinds = "length long, cells binary, refusal binary"
-        with _readable():
-            coded = selected.mapInArrow(task, kinds).persist()
+        task = Each(work=Coding(reads=self._names), packing=packing, schema=self._schema)
+        with readable():
+            coded = selected.mapInArrow(task, task.kinds).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
             ((rows, refusal),) = self._waited(totals.collect)
         if refusal is not None:
@@ -244,7 +235,7 @@ class SparkEngine(Engine):
         kinds = StructType([self._all.schema[place] for place in declared])
         kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
         mark = Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
-        with _readable():
+        with readable():
             marked = self._all.mapInArrow(mark, kinds).persist()
             if refusal := self._waited(lambda: marked.filter("p IS NULL").select("d").take(1)):
                 raise pickle.loads(refusal[0][0]).raised()
@@ -279,12 +270,6 @@ def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
 
 
-def _nothing(kinds: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    import pyarrow as pa
-
-    return _frame([pa.array([], kind) for kind in kinds], names)
-
-
 _SENT: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -308,16 +293,24 @@ def _packed() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextlib.contextmanager
-def _readable() -> Iterator[None]:
+def readable() -> Iterator[None]:
     """Say that Spark failed without its words, which may quote a value."""
     from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    from pyspark.errors import AnalysisException, PySparkException
 
     try:
         yield
+    except AnalysisException as error:  # no worker has begun
+        raise ReadError(
+            "Spark does not read this table as it is ({kind})",
+            remedy="see that it is there, and of types that Spark knows: times of microseconds, for one, and "
+            "not of nanoseconds",
+            kind=error.getCondition() or type(error).__name__,
+        ) from None
     except (PySparkException, Py4JError, OSError) as error:
         raise ReadError(
             "the source could not be read to its end ({kind})",
-            remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as here",
+            remedy="see that Java is installed and the cluster answers, and open the source again; a worker, "
+            "whose log says more, needs Python, numpy, pandas and pyarrow as here",
             kind=type(error).__name__,
         ) from None

@@ -6,7 +6,7 @@ import functools
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,12 @@ import pandas as pd
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
 from dpcore.engines.spark.packing import Packing
-from dpcore.engines.streaming.coded import unpacked
 from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
-from dpcore.tables.digests import person_digests, row_digests
+from dpcore.tables.digests import person_digests
+from dpcore.tables.ranks import row_ranks
 
 _ROWS_AT_ONCE = 131_072
 _KEYS_AT_ONCE = 65_536
@@ -47,7 +47,7 @@ class Task:
     """A task that gives numbers which add up key by key, and results that are no numbers.
 
     Attributes:
-        packing: how the columns come; None where these are cells, as `Code` made them.
+        packing: how the columns come; None where these are cells, as `Coding` made them.
     """
 
     work: Work[Any]
@@ -117,35 +117,20 @@ class Task:
                 yield Batch(frame, self.schema, tables=tables)
             return
         for batch in batches:
-            for length, cells in zip(batch.column(0), batch.column(1), strict=True):
-                yield unpacked(cells.as_buffer(), length.as_py(), self.schema)
+            for cells in batch.column(0):
+                yield Batch.of_cells(pickle.loads(cells.as_buffer()), self.schema)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Code:
-    """A task that gives the cells of rows, many rows at a time, as bytes to be kept."""
+class Coding:
+    """The cells of the rows, as they are kept."""
 
-    packing: Packing
-    schema: Schema
+    reads: tuple[str, ...]
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def of(self, batch: Batch) -> Any:
         import pyarrow as pa
 
-        tables: CellTables = {}
-        for frame in gathered(batches, self.packing):
-            cells, refusal = None, None
-            try:
-                batch = Batch(frame, self.schema, tables=tables)
-                columns = [batch.cells(name) for name in self.schema.domain.names]
-                cells = b"".join(each.data for each in columns)
-            except DpcoreError as error:
-                refusal = pickle.dumps(Refusal.of(error))
-            answer = {
-                "length": pa.array([len(frame)], pa.int64()),
-                "cells": pa.array([cells], pa.binary()),
-                "refusal": pa.array([refusal], pa.binary()),
-            }
-            yield pa.record_batch(answer)
+        return pa.record_batch({name: batch.cells(name) for name in self.reads})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,22 +140,29 @@ class Each:
     work: Making[Any]
     packing: Packing
     schema: Schema
+    kinds: ClassVar = "answer binary, length long, refusal binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
+        tables: CellTables = {}
         for frame in gathered(batches, self.packing):
-            result: Any
+            result, refusal = None, None
             try:
-                result = self.work.of(Batch(frame, self.schema))
+                result = pickle.dumps(self.work.of(Batch(frame, self.schema, tables=tables)))
             except DpcoreError as error:
-                result = Refusal.of(error)
-            yield pa.record_batch({"answer": pa.array([pickle.dumps(result)], pa.binary())})
+                refusal = pickle.dumps(Refusal.of(error))
+            columns = [
+                pa.array([result], pa.binary()),
+                pa.array([len(frame)], pa.int64()),
+                pa.array([refusal], pa.binary()),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, names=["answer", "length", "refusal"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A task that adds to each row its owner and its digest, as bytes that sort as the digests do."""
+    """A task that adds to each row its owner and its rank, as bytes that sort as they do."""
 
     names: tuple[str, ...]
     declared: tuple[str, ...]
@@ -185,18 +177,23 @@ class Mark:
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
-                marks = [person_digests(frame[self.person], self.key), row_digests(frame, self.key)]
+                marks = [
+                    person_digests(frame[self.person], self.key),
+                    row_ranks(frame, self.key, self.person),
+                ]
             except DpcoreError as error:
                 refusal = pa.array([pickle.dumps(Refusal.of(error))], pa.binary())
                 nothing = [pa.nulls(1, column.type) for column in columns]
                 yield pa.RecordBatch.from_arrays([*nothing, pa.nulls(1, pa.binary()), refusal], names=names)
                 return
-            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8").tobytes() for each in marks]
+            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8") for each in marks]
             binary = [
-                pa.array([data[at : at + 16] for at in range(0, len(data), 16)], pa.binary())
-                for data in sortable
+                pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(each), [None, pa.py_buffer(each)])
+                for each in sortable
             ]
-            yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
+            yield pa.RecordBatch.from_arrays(
+                [*columns, *(each.cast(pa.binary()) for each in binary)], names=names
+            )
 
 
 def gathered(batches: Iterable[Any], packing: Packing) -> Iterator[pd.DataFrame]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.query import QueryReading
 from dpcore.engines.streaming.files import state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, readable
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Reader, readable
 from dpcore.errors import source_changed
 from dpcore.tables.arrow import kinds_of
 
 
-class DuckDBReader:
+class DuckDBReader(Reader):
     """A reader of what DuckDB reads, within a limit of memory, with a transaction for each state."""
 
-    ordered = False
+    source: DuckDBSource
 
     def __init__(self, source: DuckDBSource) -> None:
         """Connect.
@@ -31,7 +30,7 @@ class DuckDBReader:
         self.as_text = source.kind == "csv"
         with readable(duckdb.Error):
             self._connection = source.connect()
-        self.kinds: dict[str, Any] = {}
+        self.kinds = {}
 
     @contextlib.contextmanager
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:

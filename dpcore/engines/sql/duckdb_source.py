@@ -6,13 +6,12 @@ import csv
 import os
 import tempfile
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpcore.engines.sql.statement import DUCKDB, check_described, statement
-from dpcore.engines.streaming.files import files_at
+from dpcore.engines.streaming.files import check_agree, files_at
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.source import Source
 
@@ -126,7 +125,12 @@ class DuckDBSource(Source):
                     "the first line of a CSV file does not name its columns, each once",
                     remedy="correct the list of sources, or write the names into the first line",
                 )
-            _check_same(*({name: place for place, name in enumerate(each)} for each in (names, header)))
+            check_agree(
+                *(
+                    {name: f"column {place + 1}" for place, name in enumerate(each)}
+                    for each in (names, header)
+                )
+            )
         columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
         return (
             f", auto_detect = false, header = true, columns = {{{columns}}}, delim = {_text(delimiter)}, "
@@ -143,7 +147,7 @@ class DuckDBSource(Source):
             description = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
             columns = {name: kind for name, kind, *_ in description}
             first = first or columns
-            _check_same(first, columns)
+            check_agree(first, columns)
             for column in pq.read_schema(path):
                 is_long = pa.types.is_decimal(column.type) and column.type.precision > 38
                 if is_long or pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
@@ -159,17 +163,6 @@ class DuckDBSource(Source):
         for number, each in enumerate(self.where, 1):
             connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
         return connection
-
-
-def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> None:
-    """Refuse a file whose columns or types are not those of the first one."""
-    for name in first.keys() | columns.keys():
-        if (name in first, first.get(name)) != (name in columns, columns.get(name)):
-            raise SchemaError(
-                "the files of the folder disagree about the column {column!r}",
-                remedy="write all files with the same columns and types",
-                column=name,
-            )
 
 
 def _changed(column: str, kind: Any) -> SchemaError:

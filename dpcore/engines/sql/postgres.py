@@ -9,7 +9,7 @@ from typing import Any
 
 from dpcore.engines.sql.query import QueryReading, quoted
 from dpcore.engines.sql.statement import POSTGRES, check_described, statement
-from dpcore.engines.streaming.reader import readable
+from dpcore.engines.streaming.reader import Reader, readable
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.source import Source
@@ -33,14 +33,13 @@ _WRITTEN = {
 """Types whose values the driver would hand over as others, or in two forms."""
 
 
-class PostgresReader:
+class PostgresReader(Reader):
     """A reader of a query, with a transaction that only reads for each state, for an hour at most.
 
     A row that was added or taken away since the first state is noticed, a value that was changed is not.
     """
 
-    as_text = False
-    ordered = False
+    source: Source
 
     def __init__(self, source: Source) -> None:
         """Make one, without a connection."""
@@ -52,7 +51,7 @@ class PostgresReader:
         self.source = source
         self._written: dict[str, str] = {}
         self._rows: int | None = None
-        self.kinds: dict[str, Any] = {}
+        self.kinds = {}
 
     @contextlib.contextmanager
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
@@ -74,9 +73,8 @@ class PostgresReader:
             with readable(dbapi.Error):
                 connection = stack.enter_context(_connected(dbapi, self.source.location, poll))
                 settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
-                if (
-                    not self.source.declared_by
-                ):  # or an operator of the data base could take a usual one's place
+                # or an operator of the data base could take a usual one's place
+                if not self.source.declared_by:
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
                     _rows(connection, "SELECT set_config($1, $2, true)", setting)

@@ -10,6 +10,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,11 +22,11 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
-from dpcore.engines.streaming.coded import Coded, NoRoomError
-from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
+from dpcore.engines.streaming.kept_rows import RECORD, Keeping, kept, places_kept
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
-from dpcore.engines.streaming.spool import Spool
-from dpcore.engines.work import Checking, Result, Work, needs_cells, taken
+from dpcore.engines.streaming.spool import NoRoomError, Spool
+from dpcore.engines.tuples.slices import Slices
+from dpcore.engines.work import Checking, Handing, Result, Work, needs_cells, taken
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
@@ -66,7 +67,7 @@ class ArrowEngine(Engine):
         self._here = threading.local()
         self._kept: npt.NDArray[np.uint8] | None = None
         self._spool: Spool | None = None
-        self._coded: Coded | None = None
+        self._coded: Spool | None = None
         with self._reading() as reading:
             self._columns = list(reader.kinds)
             schema.check_names(pd.DataFrame(columns=self._columns))
@@ -75,14 +76,12 @@ class ArrowEngine(Engine):
             rows = self._code()
         self._people = self._people or {1: rows}
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[object]:
         """Hold one state of the table for all that this thread reads.
 
         Raises: ReadError when it changed.
         """
-        with self._reading():
-            yield
+        return self._reading()
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Snapshot]:
@@ -104,11 +103,11 @@ class ArrowEngine(Engine):
         Where rows come in another order each time, their declared columns are copied in the order in which
         they came.
         """
-        keeper = Keeper(self._checked(reading.rows()), self._schema.unit.max_rows)
-        spool = None if self._reader.ordered else Spool(self._names)
-        work = Keeping(id_column=person, key=self._key, keeper=keeper)
-        self._pass(work, reading.pieces, functools.partial(self._read, reading, work.reads, None, spool))
-        self._kept, people = keeper.kept()
+        rows = self._checked(reading.rows())
+        slices, spool = Slices(rows, RECORD), None if self._reader.ordered else Spool()
+        work = Handing(work=Keeping(id_column=person, key=self._key), take=slices.take)
+        self._pass(work, reading.pieces, functools.partial(self._read, reading, None, None, spool))
+        self._kept, people = kept(slices, rows, self._schema.unit.max_rows)
         self._spool = spool
         return people
 
@@ -117,7 +116,7 @@ class ArrowEngine(Engine):
 
         Their cells are kept where they are not too many and the disk takes them.
         """
-        coded = Coded(self._schema)
+        coded = Spool()
         with contextlib.suppress(NoRoomError):
             rows = self._scan(Checking(reads=self._names, coded=coded))
             self._coded = coded
@@ -142,10 +141,8 @@ class ArrowEngine(Engine):
         coded, bits = self._coded, self._kept if counted else None
         with self._reading() as reading:
             if counted and coded is not None and needs_cells(work):
-                names = work.reads or ()
-                return self._pass(
-                    work, coded.blocks, lambda block, *_: [(block[1], coded.batch(block, names))]
-                )
+                read = functools.partial(self._read_cells, coded, work.reads or ())
+                return self._pass(work, coded.pieces, read)
             source = self._spool if counted and self._spool is not None else reading
             return self._pass(
                 work, source.pieces, functools.partial(self._read, source, work.reads, bits, None)
@@ -212,12 +209,19 @@ class ArrowEngine(Engine):
         start = piece.start
         for batch in source.batches(piece, names, poll):
             if spool is not None:
-                spool.take(batch)
+                spool.take(batch.select(self._names))
             frame = frame_of(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
             places = None if bits is None else places_kept(bits, start, len(frame))
             yield len(frame), Batch(frame, self._schema, places=places, start=start, tables=tables)
             start += len(frame)
+
+    def _read_cells(
+        self, coded: Spool, names: Sequence[str], piece: Piece, _: CellTables, poll: Callable[[], object]
+    ) -> Iterator[tuple[int, Batch]]:
+        """Iterate over the one batch of a piece of cells."""
+        for cells in coded.batches(piece, names, poll):
+            yield cells.num_rows, Batch.of_cells(cells, self._schema)
 
 
 def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dpcore.errors import ReadError
+from dpcore.errors import ReadError, SchemaError
 
 State = list[tuple[int, int, int]]
 
@@ -40,3 +40,25 @@ def state_of(paths: Sequence[Path]) -> State:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> None:
+    """Refuse a file whose columns, or what is said of each, are not those of the first one.
+
+    Raises: SchemaError.
+    """
+    for name in dict.fromkeys([*first, *other]):
+        if name not in first or name not in other:
+            raise SchemaError(
+                "the files of the folder disagree about the column {column!r}",
+                remedy="write all files with the same columns and types",
+                column=name,
+            )
+        if first[name] != other[name]:
+            raise SchemaError(
+                "the files of the folder disagree about {column!r}: {one} and {two}",
+                remedy="write all files with the same columns and types",
+                column=name,
+                one=first[name],
+                two=other[name],
+            )

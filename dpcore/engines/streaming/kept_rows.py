@@ -1,4 +1,4 @@
-"""The rows that count of each person, in a table that does not fit. Digests are sorted in slices, on disk."""
+"""The rows that count of each person, in a table that does not fit. Ranks are sorted in slices, on disk."""
 
 from __future__ import annotations
 
@@ -9,53 +9,39 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
-from dpcore.engines.tuples.slices import Slices
-from dpcore.engines.work import Added
-from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
+from dpcore.engines.tuples.slices import Records, Slices
+from dpcore.tables.digests import first_rows, person_digests
+from dpcore.tables.ranks import row_ranks
 
-_RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
-
-
-class Keeper:
-    """The digests of all rows, in any order, and from them the rows that count."""
-
-    def __init__(self, rows: int, max_rows: int) -> None:
-        self._rows = rows
-        self._max_rows = max_rows
-        self._slices = Slices(rows, _RECORD)
-
-    def take(self, persons: Digests, rows: Digests, start: int) -> None:
-        """Digests of rows that follow each other from the place `start` on."""
-        records = np.empty(len(rows), dtype=_RECORD)
-        records["person"], records["row"] = persons, rows
-        records["place"] = np.arange(start, start + len(rows))
-        self._slices.take(records)
-
-    def kept(self) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
-        """Return a bit per row, set where it counts, and the number of people by their number of rows."""
-        bits = np.zeros(self._rows // 8 + 1, dtype=np.uint8)
-        people: Counter[int] = Counter()
-        for records in self._slices:
-            people.update(rows_per_person(records["person"]))
-            places = records["place"][first_rows(records["person"], records["row"], self._max_rows)]
-            np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
-        return bits, dict(people)
+RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keeping(Added[int]):
-    """Work that hands the digests of all rows to a keeper, and counts them."""
+class Keeping:
+    """Work that makes a record of the owner, the rank and the place of each row."""
 
     id_column: str
     key: bytes = field(repr=False)
-    keeper: Keeper
     reads: None = None
 
-    def of(self, batch: Batch) -> int:
-        self.keeper.take(
-            person_digests(batch.column(self.id_column), self.key), batch.digests(self.key), batch.start
-        )
-        return len(batch)
+    def of(self, batch: Batch) -> Records:
+        records = np.empty(len(batch), dtype=RECORD)
+        records["person"] = person_digests(batch.column(self.id_column), self.key)
+        records["row"] = row_ranks(batch.coded(), self.key, self.id_column)
+        records["place"] = np.arange(batch.start, batch.start + len(batch))
+        return records
+
+
+def kept(slices: Slices, rows: int, max_rows: int) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
+    """Return a bit per row, set where it counts, and the number of people by their number of rows."""
+    bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
+    people: Counter[int] = Counter()
+    for records in slices:
+        first, of_slice = first_rows(records["person"], records["row"], max_rows)
+        people.update(of_slice)
+        places = records["place"][first]
+        np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
+    return bits, dict(people)
 
 
 def places_kept(bits: npt.NDArray[np.uint8], start: int, rows: int) -> npt.NDArray[np.int64]:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.streaming.files import files_at, state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
-from dpcore.errors import SchemaError, source_changed
+from dpcore.engines.streaming.files import check_agree, files_at, state_of
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, readable
+from dpcore.errors import source_changed
 from dpcore.tables.arrow import is_text, kind_of, kinds_of
 
 _BUFFER = 2**20
 
 
-class ParquetReader:
+class ParquetReader(Reader):
     """Row groups of files, which are not to change while they are read.
 
     Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
     """
 
-    as_text = False
     ordered = True
-    source = None
 
     def __init__(self, path: Path) -> None:
         """Read the footers.
@@ -34,27 +32,26 @@ class ParquetReader:
 
         self._paths = files_at(path, ".parquet")
         self._state = state_of(self._paths)
-        self.kinds: dict[str, Any] = {}
+        self.kinds = {}
         self.pieces: list[Piece] = []
         self._rows = 0
         for each in self._paths:
             with readable(), pq.ParquetFile(each) as file:
                 footer, schema = file.metadata, file.schema_arrow
-            kinds = kinds_of(schema)
+            kinds = {name: kind_of(kind) for name, kind in kinds_of(schema).items()}
             self.kinds = self.kinds or kinds
-            _check_agree(self.kinds, kinds)
+            check_agree(self.kinds, kinds)
             for group in range(footer.num_row_groups):
                 self.pieces.append(Piece(place=(each, group), start=self._rows))
                 self._rows += footer.row_group(group).num_rows
 
-    @contextlib.contextmanager
-    def hold(self, poll: Callable[[], object]) -> Iterator[ParquetReader]:
+    def hold(self, poll: Callable[[], object]) -> AbstractContextManager[ParquetReader]:
         """Hold the files as they were.
 
         Raises: ReadError where they are not.
         """
         self.check()
-        yield self
+        return nullcontext(self)
 
     def rows(self) -> int:
         """Return the number of rows. Private."""
@@ -80,23 +77,4 @@ class ParquetReader:
         ):
             yield from file.iter_batches(
                 batch_size=ROWS_AT_ONCE, row_groups=[group], columns=list(names), use_threads=False
-            )
-
-
-def _check_agree(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    for name in dict.fromkeys([*first, *other]):
-        if name not in first or name not in other:
-            raise SchemaError(
-                "the files of the folder disagree about the column {column!r}",
-                remedy="write all files with the same columns and types",
-                column=name,
-            )
-        one, two = kind_of(first[name]), kind_of(other[name])
-        if one != two:
-            raise SchemaError(
-                "the files of the folder disagree about the type of {column!r}: {one} and {two}",
-                remedy="write all files with the same columns and types",
-                column=name,
-                one=one,
-                two=two,
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -52,7 +53,7 @@ class Snapshot(Protocol):
         """
 
 
-class Reader(Protocol):
+class Reader(ABC):
     """A place where a table lies.
 
     Attributes:
@@ -62,18 +63,12 @@ class Reader(Protocol):
         source: its description, where joins or the word of its owner are to be heeded.
     """
 
-    @property
-    def kinds(self) -> Mapping[str, Any]: ...
+    kinds: dict[str, Any]
+    as_text = False
+    ordered = False
+    source: Source | None = None
 
-    @property
-    def as_text(self) -> bool: ...
-
-    @property
-    def ordered(self) -> bool: ...
-
-    @property
-    def source(self) -> Source | None: ...
-
+    @abstractmethod
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
         """One state of the table, the one that was held first as far as can be told.
 

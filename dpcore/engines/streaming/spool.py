@@ -1,50 +1,57 @@
-"""Columns of a table in the order in which they once came, in a file without a name.
+"""Columns of a table as they once came, batch by batch, in a file without a name.
 
-Rows of a data base come in another order each time, and a place then says nothing. What is on disk meanwhile
-are declared values of private rows: the file is in the folder for temporary files, and ends with its engine.
+These are the cells of the rows that count, each in as few bytes as it needs; and the declared values of a
+data base, whose rows come in another order each time, so that a place says nothing. It is about people: the
+file is in the folder for temporary files, nobody can open it by a name, and it ends with its engine.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from dpcore.engines.streaming.reader import Piece
 
+MOST_BYTES = 2**31
+"""Cells that are kept, at most: a table that needs more is coded anew in each pass."""
+
+
+class NoRoomError(Exception):
+    """There are too many cells, or the disk did not take them. The table is read without them."""
+
 
 class Spool:
-    """Takes batches of one thread, and gives some of their columns to several."""
+    """Takes batches from several threads, and gives some of their columns back."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self.pieces: list[Piece] = []
-        self._names = list(names)
+        self.bytes = self._rows = 0
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-        self._bytes = self._rows = 0
+        self._lock = threading.Lock()
 
     def take(self, batch: Any) -> None:
-        """Keep the columns of a batch.
+        """Keep a batch.
 
         Raises: OSError, as where the disk is full.
         """
         import pyarrow as pa
 
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, batch.select(self._names).schema) as stream:
-            stream.write_batch(batch.select(self._names))
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
         data = sink.getvalue()
-        self.pieces.append(Piece(place=(self._bytes, data.size), start=self._rows))
-        if os.pwrite(self._file.fileno(), data, self._bytes) != data.size:
+        with self._lock:
+            piece = Piece(place=(self.bytes, data.size), start=self._rows)
+            self.bytes, self._rows = self.bytes + data.size, self._rows + batch.num_rows
+            self.pieces.append(piece)
+        self._write(data, piece.place[0])
+
+    def _write(self, data: Any, start: int) -> None:
+        if os.pwrite(self._file.fileno(), data, start) != data.size:
             raise OSError("the disk is full")
-        self._bytes, self._rows = self._bytes + data.size, self._rows + batch.num_rows
-
-    def rows(self) -> int:
-        """Return the number of rows."""
-        return self._rows
-
-    def check(self) -> None:
-        """Do nothing, as no other program writes to it."""
 
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]

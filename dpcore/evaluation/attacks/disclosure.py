@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.attacks.base import AttackResult, Scene
-from dpcore.evaluation.attacks.copies import closest_record, exact_copies
+from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
 from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
 from dpcore.evaluation.base import RowsEvaluation
@@ -98,6 +98,7 @@ def disclosure(
     attacks: list[Callable[[Scene], AttackResult]] = [
         exact_copies,
         closest_record,
+        one_to_one,
         singling_out_by_one,
         singling_out_by_several,
         linkability,

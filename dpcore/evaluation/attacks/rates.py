@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dpcore.errors import UsageError
 
 LEVEL = 0.999
-"""Of every interval of an attack: six are looked at together, and their attempts meet the same few tables."""
+"""Of every interval: seven attacks are looked at together, and their attempts meet the same few tables."""
 
 
 @dataclass(frozen=True, kw_only=True)

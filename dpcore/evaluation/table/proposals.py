@@ -26,7 +26,7 @@ from dpcore.anonymize.levels import distinct_of, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
-from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.base import Evaluation, Readable, Result
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.roles import SuggestedRole, suggest_roles
@@ -81,10 +81,8 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeOf(Evaluation[Microdata, Prediction]):
-    """The evaluation of the size of a full-domain search, before it runs."""
-
-    kind = "search size"
+class _OfSearch(Evaluation[Microdata, Result]):
+    """An evaluation of what a search looks at under a plan."""
 
     plan: Plan
 
@@ -95,6 +93,13 @@ class SizeOf(Evaluation[Microdata, Prediction]):
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """Return the rows, or the distinct tuples and their owners of a table that does not fit."""
         return _searchable(table, self.plan, schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeOf(_OfSearch[Prediction]):
+    """The evaluation that predicts the size of a full-domain search by a plan."""
+
+    kind = "search size"
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
         """Return the size, infinitely many seconds where people have too many different rows."""
@@ -110,7 +115,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
+class FrontierOf(_OfSearch[tuple[Point, ...]]):
     """The evaluation of every k and suppression limit at once, for the other choices of one plan.
 
     Attributes:
@@ -120,17 +125,12 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     kind = "frontier"
 
-    plan: Plan
     ks: tuple[int, ...]
     limits: tuple[float, ...] = ()
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.plan.method.kind, *self.plan.quasi_identifiers)
-
-    def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or what a search needs of a table that does not fit."""
-        return _searchable(table, self.plan, schema)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
@@ -160,21 +160,10 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeighborsOf(Evaluation[Microdata, tuple[Neighbor, ...]]):
-    """The evaluation of the levels of a plan, and of those one step away."""
+class NeighborsOf(_OfSearch[tuple[Neighbor, ...]]):
+    """The evaluation of the levels of a plan with its node, and of those one step away."""
 
     kind = "neighbors"
-
-    plan: Plan
-    """With its node."""
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return self.plan.quasi_identifiers
-
-    def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or what a search needs of a table that does not fit."""
-        return _searchable(table, self.plan, schema)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent

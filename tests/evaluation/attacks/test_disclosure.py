@@ -13,7 +13,7 @@ import dpcore as dp
 from dpcore.errors import DisclosureError, ParameterError
 from dpcore.evaluation.attacks import Attacks, Disclosure, HeldOut, disclosure
 from dpcore.evaluation.attacks.base import Scene
-from dpcore.evaluation.attacks.copies import closest_record
+from dpcore.evaluation.attacks.copies import MOST_LINKED, closest_record, one_to_one
 from dpcore.evaluation.attacks.rates import LEVEL, difference
 from dpcore.evaluation.records import records
 from dpcore.tables.rows import PublicTable
@@ -23,6 +23,7 @@ from tests.statistical import laws
 ATTACKS = [
     "exact copies",
     "closest record",
+    "one-to-one linkage",
     "singling out by one column",
     "singling out by several columns",
     "linkability",
@@ -62,9 +63,9 @@ def test_another_sample_is_caught_by_none() -> None:
 def test_false_alarms_are_rare() -> None:
     """An attack would be called a success more often than its interval allows.
 
-    Its lower end is above 0 by chance alone in (1 - LEVEL) / 2 of the cases, so one of six attacks cries wolf
-    in a run with a chance of six times that at most, however the six depend on each other. More runs with an
-    alarm than one in a million allows are refused; intervals of 50 % must be.
+    Its lower end is above 0 by chance alone in (1 - LEVEL) / 2 of the cases, so one of seven attacks cries
+    wolf in a run with a chance of seven times that at most, however the seven depend on each other. More
+    runs with an alarm than one in a million allows are refused; intervals of 50 % must be.
     """
     runs = [
         disclosure(people(600, 10 + seed), people(600, 20 + seed), SCHEMA, control=people(600, 30 + seed))
@@ -98,6 +99,37 @@ def test_few_people_do_not_bring_false_alarms() -> None:
         )
         false += closest_record(scene).found
     assert laws.at_least(runs - false, runs, 0.95), false
+
+
+def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
+    """A stranger who is close to all rows would take them all, and the people in it would seem safe."""
+    schema = dp.Schema(columns=(dp.Real("x", low=0, high=100, bin_width=1),), unit=dp.PrivacyUnit(max_rows=1))
+    own = pd.DataFrame({"x": 50 + np.arange(40) / 100})
+    stranger = pd.DataFrame({"x": [50.6, *np.zeros(39)]})
+    original, release, control = records([own, own + 1.0, stranger], schema)
+    scene = Scene(
+        original=original, release=release, control=control, attempts=500, rng=np.random.default_rng(1)
+    )
+    assert closest_record(scene).rate.value < 0.5
+    linked = one_to_one(scene)
+    assert (linked.rate.successes, linked.rate.attempts) == (39, 40)
+    assert linked.found
+
+
+def test_at_most_two_thousand_people_are_matched() -> None:
+    """A table of a million rows would take days."""
+    tables = records([people(3_000, 1), people(3_000, 2), people(3_000, 3)], SCHEMA)
+    scene = Scene(
+        original=tables[0],
+        release=tables[1],
+        control=tables[2],
+        attempts=500,
+        rng=np.random.default_rng(1),
+    )
+    result = one_to_one(scene)
+    assert result.control is not None
+    assert result.rate.attempts == result.control.attempts == MOST_LINKED // 2
+    assert result.rate.successes + result.control.successes == MOST_LINKED // 2
 
 
 def test_a_few_copied_rows_are_seen_as_copies() -> None:

@@ -155,3 +155,15 @@ def test_a_charge_whose_answer_was_lost_ends_by_itself(kind: SqlKind) -> None:
     assert ledger.end_dead() == 0
     _age(kind)
     assert ledger.end_dead() == 1
+
+
+def test_a_lease_ends_with_its_ledger(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads wrote into databases that were closed, or gone, for as long as their process lived."""
+    monkeypatch.setattr(leases, "RENEWED_EACH", 0.01)
+    ledger, before = kind.open(), {*threading.enumerate()}
+    ledger.open(account())
+    ledger.reserve(DATASET, "a", Charge(units=5), {})
+    (renewing,) = {*threading.enumerate()} - before
+    del ledger
+    renewing.join(60)
+    assert not renewing.is_alive()

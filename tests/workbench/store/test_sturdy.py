@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import sqlite3
 import threading
@@ -29,6 +30,7 @@ from workbench.store import rekey as rekeying
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.rekey import rekey
+from workbench.store.rows import sealed_again
 
 
 def _spend(ledger: SqlLedger, name: str, units: int = 100_000) -> None:
@@ -454,7 +456,7 @@ def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: 
             (each.request_id, each.content, each.charge) for each in lines
         ]
         assert {each.digest for each in now}.isdisjoint(each.digest for each in lines)
-        assert (now[-1].state, now[-1].content) == ("outside", {"kind": "new sealing key"})
+        assert (now[-1].state, now[-1].content) == ("outside", sealed_again(lines[-1].digest))
         again.verify(name)
     _spend(again, "more")
     curator = _curator(again)  # the same table, and the same question
@@ -479,10 +481,17 @@ def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> No
     kind.open().verify(DATASET)
 
 
+@pytest.mark.parametrize("given", [False, True], ids=["file", "WORKBENCH_KEY"])
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_new_key_that_was_broken_off(kind: SqlKind, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
-    """The database would be sealed under one key, and the other be on file: shut for ever."""
+def test_a_new_key_that_was_broken_off(
+    kind: SqlKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, given: bool
+) -> None:
+    """The database would be sealed under one key and the other be on file, or every account stay shut until
+    somebody accepts it as older than what was seen."""
+    if given:
+        kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
     _spent(kind)
+    file = tmp_path / "first.key" if given else None
 
     def die(*given: object) -> None:
         raise KeyboardInterrupt
@@ -490,12 +499,30 @@ def test_a_new_key_that_was_broken_off(kind: SqlKind, monkeypatch: pytest.Monkey
     with monkeypatch.context() as broken:
         broken.setattr(rekeying, "key_fields" if moment == "before" else "settle_key", die)
         with pytest.raises(KeyboardInterrupt):
-            rekey(kind.settings)
-    ledger = kind.open()
-    if moment == "after":  # sealed, and not yet witnessed
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
-            ledger.standing(DATASET)
-        ledger.accept(DATASET)
-    assert not (kind.settings.data_dir / "ledger.key.new").exists() or moment == "before"
-    _spend(ledger, "more")
-    assert kind.open().standing(DATASET).balance.left == 600_000
+            rekey(kind.settings, file)
+    if file is not None and moment == "after":
+        kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+    for turn in range(2):
+        ledger = kind.open()
+        ledger.verify(DATASET)
+        assert not (kind.settings.data_dir / "ledger.key.new").exists() or (moment, turn) == ("before", 0)
+        _spend(ledger, f"more {turn}")
+        if turn == 0:  # run again
+            file = tmp_path / "second.key" if given else None
+            assert rekey(kind.settings, file) == 1
+            if file is not None:
+                kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+    assert kind.open().standing(DATASET).balance.left == 500_000
+
+
+def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(kind: SqlKind) -> None:
+    """A line that says so, written into the database, would open an older copy to every server."""
+    ledger = _spent(kind)
+    digests = [line.digest for line in ledger.lines(DATASET)]
+    ledger._store.witness.accept(DATASET, 3, "0" * 64)  # as of another history
+    text = json.dumps(sealed_again("0" * 64))
+    kind._run("UPDATE ledger_lines SET content = :text WHERE number = 4", text=text)
+    with pytest.raises(LedgerCorrupt, match="altered"):
+        kind.open().standing(DATASET)
+    ledger._store.witness.accept(DATASET, 3, digests[3])
+    assert kind.open().standing(DATASET).balance.left == 700_000

@@ -1,0 +1,131 @@
+"""Keyed ranks of rows, which say which rows of a person count.
+
+A rank follows from the canonical values of its row alone, as `schema.values` tells them apart, so that none
+changes with another person's rows. It is quick, and lives as long as one piece of work; what is stored has a
+digest of `tables.digests`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import struct
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, canonical_text, from_text
+
+Ranks = npt.NDArray[np.uint64]
+"""Shape (rows, 2): 128 bits per row."""
+
+_CLOCK = r"(?!00:00:00$)(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.(?!000000)[0-9]{6})?"
+_TIME = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?").fullmatch
+"""Times as canonical texts write them: midnight without a zone is a day, and no fraction is 0."""
+_FIRST, _LAST = (np.datetime64(each, "us") for each in ("0001-01-01", "9999-12-31T23:59:59.999999"))
+_WORD = np.dtype([("kind", "S1"), ("word", "<i8")])
+
+
+def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
+    """Return the rank of every row, the sum of those of its cells in any order of the columns.
+
+    The id is left out, as it is one for all rows that are compared. The rank of a cell is 128 bits of a
+    pseudorandom function under the key and the name of its column, of a message that differs for values that
+    do: two rows that differ have sums that differ by an unpredictable amount, and agree with a chance of
+    2^-128.
+
+    Returns: uint64 of shape (rows, 2).
+    """
+    total = np.zeros((len(frame), 2), dtype=np.uint64)
+    for place, name in enumerate(map(str, frame.columns)):
+        if name != id_column:
+            codes, messages = _messages(frame.iloc[:, place], bool(frame.attrs.get(READ_AS_TEXT)))
+            purpose = f"{len(name)} {name} ".encode(errors="surrogatepass")
+            total += np.take(ranked([*messages, b""], purpose, key), codes, axis=0)
+    return total
+
+
+def person_ranks(ids: Canonical, key: bytes) -> Ranks:
+    """Return 128 bits per row that identify its person: those without an id are one person together."""
+    messages = [b"t" + value[1:].encode(errors="surrogatepass") for value in ids.values]
+    return np.take(ranked([*messages, b""], b"person", key), ids.codes, axis=0)
+
+
+def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
+    """Return 128 bits of each message: SipHash-2-4 under two keys for this purpose, drawn from the key.
+
+    SipHash is a pseudorandom function of 64 bits (Aumasson and Bernstein 2012, "SipHash: a fast short-input
+    PRF"); pandas passes its values through a fixed permutation, which changes nothing about that.
+    """
+    keys = blake2b(purpose, digest_size=32, key=key, person=b"rank").digest().decode("latin1")
+    column = np.array(messages, dtype=object)
+    words = [
+        pd.util.hash_array(column, encoding="latin1", hash_key=each, categorize=False)
+        for each in (keys[:16], keys[16:])
+    ]
+    return np.column_stack(words)
+
+
+def _messages(column: pd.Series, read_as_text: bool) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """Return the place of each row's message, and those of the distinct values; -1 is a missing value."""
+    dtype: Any = column.dtype
+    if (dtype == "float64" and isinstance(dtype, np.dtype)) or (
+        dtype.kind in "iuM" and not isinstance(dtype, pd.ArrowDtype | pd.CategoricalDtype)
+    ):
+        codes, distinct = pd.factorize(column)
+        records, is_word = _words(distinct)
+        messages = records.view(f"V{_WORD.itemsize}").tolist()
+        for place in np.flatnonzero(~is_word).tolist():
+            messages[place] = _message(canonical_text(distinct[place]) or "")
+        return codes.astype(np.int64), messages
+    content = canonical(column)
+    values = map(from_text, content.values) if read_as_text else content.values
+    return content.codes, [_message(value) for value in values]
+
+
+def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Return the kind and the 8 bytes of each number or time, and which of them have those."""
+    records = np.empty(len(distinct), dtype=_WORD)
+    kind = distinct.dtype.kind
+    if kind == "M":
+        zone = getattr(distinct, "tz", None)
+        stamps = np.asarray(distinct if zone is None else distinct.tz_convert(None))
+        words = stamps.astype("M8[us]")
+        records["kind"] = b"d" if zone is None else b"u"
+        records["word"] = words.view(np.int64)
+        return records, (words.astype(stamps.dtype) == stamps) & (words >= _FIRST) & (words <= _LAST)
+    numbers = np.asarray(distinct, dtype=f"{kind}8")
+    if kind == "f":
+        is_whole = numbers == np.trunc(numbers)
+        fits = np.abs(numbers) < 2.0**63
+        wholes = np.where(is_whole & fits, numbers, 0).astype(np.int64)
+        records["kind"] = np.where(is_whole, b"i", b"f")
+        records["word"] = np.where(is_whole, wholes, numbers.view(np.int64))
+        return records, ~is_whole | fits
+    records["kind"] = b"i"
+    records["word"] = numbers.astype(np.int64)
+    return records, numbers <= np.iinfo(np.int64).max
+
+
+def _message(value: str) -> bytes:
+    """Return the bytes of a canonical text: a kind and 8 bytes for most numbers and times, else the text."""
+    text = value[1:]
+    if value[0] == "n":
+        if len(text) <= 20 and text.lstrip("-").isdigit():  # 64 bits have no more digits
+            if -(2**63) <= int(text) < 2**63:
+                return b"i" + struct.pack("<q", int(text))
+        elif not (number := float(text)).is_integer() and canonical_text(number) == value:
+            return b"f" + struct.pack("<d", number)
+    elif value[0] == "t" and _TIME(text):
+        try:
+            moment = datetime.datetime.fromisoformat(text)
+        except ValueError:
+            return value.encode()
+        since = moment - datetime.datetime(1970, 1, 1, tzinfo=moment.tzinfo)
+        word = struct.pack("<q", since // datetime.timedelta(microseconds=1))
+        return (b"u" if moment.tzinfo else b"d") + word
+    return value.encode(errors="surrogatepass")
