@@ -11,6 +11,8 @@ Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
   on the screen.
 - reruns: CPU seconds that the serving process takes to draw each page again, with a sample open and counts
   released. `--only reruns` does these alone, without a browser; none may take .3 s at the 95th percentile.
+- ways: the three ways from the first page, with 1,000, 20,000 and 200,000 rows, once each: clicks (a
+  chosen file is one), CPU seconds of the server and its workers, and wall seconds. `--only ways` does these.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, show
-from benchmarks.load import used
+from benchmarks.load import TICK, used
 from tests.e2e.browser import Person, chromium, serving
 from tests.workbench.server.web import client as raw
 from workbench.samples import census
@@ -35,6 +38,20 @@ from workbench.samples import census
 ROWS = 100_000
 COLUMNS = ("education", "occupation", "hours_per_week", "age")
 REPEATS = 15
+WAYS = {
+    "check": (("A table to check", "people are unique"),),
+    "share": (
+        ("A table to share", "What is it for?"),
+        ("See what would come out", "What you would get"),
+        ("Release for", "A last look"),
+        ("Pay and release", "What is promised, and what not"),
+        ("Is it good enough?", "would have to change"),
+        ("Show it to somebody", "This is what will be seen"),
+        ("Make the link", "/share/"),
+    ),
+    "collect": (("Ask a question", "What you would get"), ("Make 1,000 links", "The survey is open")),
+}
+"""What is clicked on each way, and what is seen after it."""
 
 PLAIN = """
 import altair, pandas, streamlit as st
@@ -147,6 +164,51 @@ def reruns() -> list[dict[str, object]]:
     return lines
 
 
+def computed(process: int) -> float:
+    """CPU seconds of a process and of all that it started."""
+    parents, seconds = {}, {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            stat = file.read_text().rpartition(")")[2].split()
+            parents[int(file.parent.name)] = int(stat[1])
+            seconds[int(file.parent.name)] = sum(map(int, stat[11:15])) / TICK
+    tree = {process}
+    while more := {each for each, parent in parents.items() if parent in tree} - tree:
+        tree |= more
+    return sum(seconds[each] for each in tree)
+
+
+def ways() -> list[dict[str, object]]:
+    """Clicks, CPU and wall seconds of each way from the first page to what comes out."""
+    lines = []
+    for rows in (1_000, 20_000, 200_000):
+        csv = (
+            census()
+            .sample(rows, replace=True, random_state=1, ignore_index=True)
+            .to_csv(index=False)
+            .encode()
+        )
+        for way, steps in WAYS.items():
+            with serving() as server, chromium() as browser:
+                person = Person(browser, server).visit().rest()
+                began, before = time.perf_counter(), computed(server.process)
+                clicks = 0
+                for step, seen in steps:
+                    if step.startswith("A table"):
+                        person.bring(csv, "people.csv", step)
+                    elif person.button(step).is_disabled():  # few rows: a verdict would be noise alone
+                        continue
+                    else:
+                        person.button(step).click()
+                    clicks += 1
+                    person.sees(seen, seconds=300).rest()
+                wall, after = time.perf_counter() - began, computed(server.process)
+                cpu = {"CPU s": after - before, "wall s": wall}
+                lines.append({"rows": rows, "way": way, "clicks": clicks, **cpu})
+                person.close()
+    return lines
+
+
 def measure() -> dict[str, dict[str, float]]:
     """All figures, in seconds."""
     table = census().sample(ROWS, replace=True, random_state=1, ignore_index=True)
@@ -158,7 +220,7 @@ def measure() -> dict[str, dict[str, float]]:
             on_page = quotes_on_the_page(person)
             person.press("A whole table")
             person.page.get_by_text("drop them", exact=False).first.click()
-            person.rest().release().press("How good is it?").sees("moved most", seconds=120).rest()
+            person.rest().release().go("Evaluate").sees("moved most", seconds=120).rest()
             ours = charts(person)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "people.csv").write_bytes(csv)
@@ -183,9 +245,13 @@ def measure() -> dict[str, dict[str, float]]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--only", choices=("reruns",))
+    parser.add_argument("--only", choices=("reruns", "ways"))
     asked = parser.parse_args()
-    tables = [Table(title="CPU seconds of a rerun", lines=reruns())]
+    tables = []
+    if asked.only != "ways":
+        tables.append(Table(title="CPU seconds of a rerun", lines=reruns()))
+    if asked.only != "reruns":
+        tables.append(Table(title="Three ways", lines=ways()))
     if asked.only is None:
         lines = [{"what": name, **figure} for name, figure in measure().items()]
         tables.insert(0, Table(title="Seconds of wall time", lines=lines))

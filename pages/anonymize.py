@@ -11,7 +11,7 @@ from workbench.ui.language import _, capital, said
 from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator(plans.SAYS["page"])
+curator = widgets.need_curator()
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
@@ -44,7 +44,7 @@ with left:
         method = ask_method()
         node = demands_form.levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method, node=node)
+            plan = plans.plan_of(curator, current, wanted, method=method).at(node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)

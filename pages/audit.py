@@ -12,12 +12,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 
 st.title(_("Is this anonymous?"))
-curator = widgets.need_rows(
-    _(
-        "Here you learn how re-identifiable a table is: how many people are unique, which columns name "
-        "people, and what somebody with a voter list would find."
-    )
-)
+curator = widgets.need_rows()
 roles = {each.column: each for each in findings.roles(curator)}
 
 

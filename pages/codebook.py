@@ -7,8 +7,4 @@ from workbench.ui import widgets
 from workbench.ui.language import _
 
 st.title(_("What is publicly known"))
-codebook_view.show(
-    widgets.need_data_set(
-        _("Here is what was declared of a data set: its columns, their values, and who is protected.")
-    )
-)
+codebook_view.show(widgets.need_data_set())

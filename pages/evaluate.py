@@ -24,7 +24,7 @@ from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _, capital
 
 st.title(_("How good is it?"))
-curator = widgets.need_curator(form.SAYS["page"])
+curator = widgets.need_curator()
 
 
 def _file(name: str, candidate: Candidate) -> str:

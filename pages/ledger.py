@@ -7,17 +7,14 @@ from workbench.store.datasets import public_name
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
+
+SAYS = Words("records.ledger")
 
 st.title(_("Ledger"))
 opened_view.show()
-data_set = widgets.need_data_set(
-    _(
-        "Here is every charge on a data set: what was asked, what it cost, and what is left. "
-        "Nothing is read before its line is written."
-    )
-)
+data_set = widgets.need_data_set()
 balance = data_set.balance()
 
 spent, held, left = st.columns(3)
@@ -68,24 +65,14 @@ if not notes.empty:
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
     st.subheader(_("What this total covers"))
-    st.write(
-        _(
-            "Every histogram, marginal and synthetic table that was released from this data set here, "
-            "and everything computed from them."
-        )
-    )
+    st.write(SAYS["all"])
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
     for sentence in lines.not_covered(data_set):
         st.markdown(f"- {sentence}")
 
 st.header(_("The same spends under other rules"))
-st.caption(
-    _(
-        "Information only: the budget is kept by its own rule, which holds even when later questions "
-        "depend on earlier answers."
-    )
-)
+st.caption(SAYS["information"])
 comparison = lines.comparison(data_set)
 if comparison is None:
     st.write(_("There is nothing to compare yet."))

@@ -9,12 +9,7 @@ from workbench.ui import widgets
 from workbench.ui.language import _
 
 st.title(_("Show it to somebody"))
-data_set = widgets.need_data_set(
-    _(
-        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, "
-        "on one page: without an account, and without access to the rows."
-    )
-)
+data_set = widgets.need_data_set()
 if not links_work.is_set():
     st.info(_("Links need the server: this app was started without the part that answers them."))
 widgets.show_notice("links")

@@ -16,18 +16,20 @@ st.caption(NOTES["page"])
 
 def design_survey() -> None:
     left, right = st.columns([2, 3], gap="large")
+    experts = st.expander(_("For experts"), key="local-experts")
     with left:
-        text, answers, epsilon, people = form.ask()
+        text, answers, epsilon, people = form.ask(experts)
     with right:
         st.subheader(_("What you would get"))
         try:
-            question = form.expect(text, answers, epsilon, people)
+            question = form.expect(text, answers, epsilon, people, experts)
         except DpcoreError as error:
             widgets.error_box(error)
             return
         session.own(design.LocalState).question = question
         form.invite(question, people)
-    form.curves(len(answers), epsilon, people)
+    with experts:
+        form.curves(len(answers), epsilon, people)
 
 
 def see_answer() -> None:

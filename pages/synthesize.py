@@ -12,12 +12,6 @@ tab = session.session()
 runs.take_note()
 if tab.shown is None:
     st.title(_("Release something"))
-data_set = widgets.need_data_set(
-    _(
-        "Here you release a histogram, a few marginals or a synthetic table: first you see the expected "
-        "error and the cost, then you decide."
-    )
-)
 
 
 def plan(curator: Curator) -> None:
@@ -25,10 +19,10 @@ def plan(curator: Curator) -> None:
     offer = st.container()  # on the first screen of a telephone, too
     left, right = st.columns([2, 3], gap="large")
     with left:
-        recipe = card.choose(curator, list(curator.schema.domain.names), data_set.id)
+        recipe = card.choose(curator, list(curator.schema.domain.names), curator.account.dataset)
         part = form.choose_part(curator)
         largest = min(10.0, epsilon_view.left(curator))
-        key = f"loss-{data_set.id}"  # each data set has a share of its own
+        key = f"loss-{curator.account.dataset}"  # each data set has a share of its own
         epsilon = epsilon_view.picker(
             _("Share of the budget, epsilon"), key=key, default=0.5, largest=largest
         )
@@ -42,6 +36,10 @@ def plan(curator: Curator) -> None:
                 preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key), offer)
 
 
+if (planned := runs.planned()) is not None:
+    plan(planned)
+    st.stop()
+data_set = widgets.need_data_set()
 if tab.running is not None and tab.shown is None:
     view.follow_run()
 elif tab.shown is not None:

@@ -58,15 +58,21 @@ class SensitiveModel(PrivacyModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity(PrivacyModel):
-    """Every class has at least k published people (Samarati and Sweeney, 1998)."""
+class SizeModel(PrivacyModel):
+    """A model of the number of people in a class."""
 
-    kind = "k-anonymity"
     monotone = True
     k: int
 
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity(SizeModel):
+    """Every class has at least k published people (Samarati and Sweeney, 1998)."""
+
+    kind = "k-anonymity"
 
     def __str__(self) -> str:
         return f"{self.k}-anonymity"
@@ -76,15 +82,10 @@ class KAnonymity(PrivacyModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMap(PrivacyModel):
+class KMap(SizeModel):
     """Every class has at least k people of the population table (Sweeney, 2002)."""
 
     kind = "k-map"
-    monotone = True
-    k: int
-
-    def __post_init__(self) -> None:
-        _at_least("k", self.k, 1)
 
     def __str__(self) -> str:
         return f"{self.k}-map"

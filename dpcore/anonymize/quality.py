@@ -13,7 +13,7 @@ import numpy as np
 from dpcore.anonymize.recoded import Recoded
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, IntArray
-from dpcore.tables.people import once_each, people_per_class
+from dpcore.tables.people import largest_each, people_per_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +62,11 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
     suppressed = rows - int(kept.sum())
     losses = np.array([recoded.mean(column.loss[column.label]) for column in recoded.columns])
     people = people_per_class(recoded.classes, person)[~hidden]
-    gone = hidden[recoded.classes]
-    everybody = np.zeros(rows, dtype=np.int64)
     return Quality(
         rows=rows,
         classes=len(kept),
         suppressed=suppressed / rows,
-        suppressed_people=(
-            len(once_each(everybody[gone], None if person is None else person[gone]))
-            / len(once_each(everybody, person))
-        ),
+        suppressed_people=float(largest_each(hidden[recoded.classes].astype(np.int64), person).mean()),
         k=int(people.min()) if len(people) else 0,
         discernibility=int((kept**2).sum()) + rows * suppressed,
         ncp=recoded.ncp,

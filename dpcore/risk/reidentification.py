@@ -66,7 +66,7 @@ def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
 
     def needed(k: int) -> int:
         mean = k * people / population
-        quantile = pdtrik((1 - ERROR) + ERROR * math.exp(-mean), mean)
+        quantile = float(pdtrik((1 - ERROR) + ERROR * math.exp(-mean), mean))
         return min(k, 1 + max(1, math.ceil(quantile)))
 
     return bisect_right(range(1, population + 1), smallest, key=needed)

@@ -1,6 +1,6 @@
 """Population uniqueness, the people who would be unique in the whole population, judged from a sample.
 
-Two models of how class sizes continue beyond the sample. Both are estimates, and they differ.
+Three models of how class sizes continue beyond the sample. All are estimates, and they differ.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dpcore.errors import UsageError
 from dpcore.roots import crossing
 from dpcore.tables.classes import FloatArray, IntArray
 
+TINY = 1e-300
 MUCH_LARGER = 10
 """A population of so many times theta counts as far above it."""
 
@@ -58,6 +59,20 @@ def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
     seen_once = size * np.exp(_log_choose(population - size, rows - 1) - _log_choose(population, rows))
     truly_unique = seen_once[0] * classes_of_size[0] / (seen_once @ classes_of_size)
     return float(classes_of_size[0] / rows * truly_unique)
+
+
+def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
+    """Estimated share of the population that is unique, by a shifted negative binomial law of class sizes.
+
+    Args and raises as `pitman_uniqueness`. It is 0 where no such law has the sample's classes of one and two.
+    Source: Chen, McNulty (1998), J. Official Statistics 14.
+    """
+    size, number = np.unique(_sizes(classes, population), return_counts=True)
+    share = len(classes) / population
+    if size[:2].tolist() != [1, 2] or share == 1:
+        return 0.0
+    all_classes, power, chance = _fit_shifted(size, number, share)
+    return min(1.0, float(all_classes * chance**power / population))
 
 
 def _sizes(classes: IntArray, population: int) -> IntArray:
@@ -120,3 +135,30 @@ def _digamma_step(x: float, step: float) -> float:
     y = x + step
     squares = (1 / x - 1 / y) * (1 / x + 1 / y)
     return math.log1p(step / x) + (1 / x - 1 / y) / 2 + squares / 12
+
+
+def _fit_shifted(size: IntArray, number: IntArray, share: float) -> tuple[float, float, float]:
+    """Return the classes K of the population, and the law (a, p) of their sizes; K is 0 where there is none.
+
+    With the generating function G(z) = z (p / (1 - (1 - p) z))^a of the sizes, a sample of a share f has
+    K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on average, which are those that were seen.
+    K is Shlosser's estimate as modified by Haas, Stokes (1998), J. Am. Stat. Association 93.
+    """
+    from scipy.optimize import root
+    from scipy.special import expit
+
+    rest, double = 1 - share, 1 - share**2
+    unseen = number @ rest**size / (number @ (size * share * rest ** (size - 1)))
+    twice = number @ (size * share**2 * double ** (size - 1)) / (number @ (double**size - rest**size))
+    classes = number.sum() + number[0] * twice * unseen**2
+
+    def misses(law: FloatArray) -> FloatArray:
+        power, failure = np.exp(law[0]), expit(-law[1])
+        left = 1 - failure * rest
+        common = classes * share * ((1 - failure) / left) ** power
+        twos = common * share / 2 * power * failure * (2 + (power - 1) * failure * rest) / left**2
+        expected = np.array([common * (1 + power * failure * rest / left), twos])
+        return np.asarray(np.log(np.maximum(expected, TINY) / number[:2]))
+
+    fit = root(misses, np.zeros(2))
+    return float(classes * fit.success), float(np.exp(fit.x[0])), float(expit(fit.x[1]))

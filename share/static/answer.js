@@ -25,7 +25,10 @@
     return;
   }
   form.hidden = false;
-  form.addEventListener("change", () => { at("draw").disabled = false; });
+  form.addEventListener("change", () => {
+    at("draw").disabled = false;
+    at("first").hidden = true;
+  });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();

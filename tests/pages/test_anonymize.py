@@ -266,7 +266,7 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     app.press(USE)
     assert app.errors == ""
     assert app.session.own(AnonymizeState).hierarchies["sex"].labels(1) == ("anybody",)
-    assert app.at.selectbox[-1].value == "sex"
+    assert app.at.selectbox(key="hierarchy-column").value == "sex"
     app.press("Undo")
     assert app.session.own(AnonymizeState).hierarchies["sex"] == before
 

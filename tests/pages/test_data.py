@@ -48,10 +48,12 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Collect answers",
     ]
     assert [each.label for each in app.at.button] == [
+        "Plan it",
         "Check this sample: Hospital visits",
         "Open this sample: Census",
         "Open this sample: Hospital visits",
         "Open this sample: Customers",
+        "Open this sample: Patients in China",
         "Ask a question",
         "Try it on invented people",
     ]

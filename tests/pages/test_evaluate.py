@@ -11,7 +11,8 @@ from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.mechanisms.rehearsal import Rehearsal
-from workbench.evaluate import disclosure_view, methods, report, sharing
+from workbench.evaluate import disclosure_view, methods, report
+from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
 
@@ -293,8 +294,8 @@ def while_it_is_computed(monkeypatch, happens):
 
 def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
     """Streamlit runs what a second click asks for beside the first: it would be charged twice."""
-    clicks, right = [], sharing.pay
-    monkeypatch.setattr(sharing, "pay", lambda *given: (clicks.append(given), right(*given)))
+    clicks, right = [], charged.pay
+    monkeypatch.setattr(charged, "pay", lambda *given: (clicks.append(given), right(*given)))
     joint(wide)
     while_it_is_computed(monkeypatch, lambda: right(*clicks[0]))
     wide.press("Pay epsilon")

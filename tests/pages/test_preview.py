@@ -67,6 +67,17 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
     assert "At epsilon 1: " in app.text, "what was tried is kept"
 
 
+def test_columns_that_noise_drowns_can_be_left_out(app):
+    """Whoever was told that noise drowns a release had to find out by trial which columns it was."""
+    lines = "\n".join(["big,small", *(f"{i % 150},{i % 2}" for i in range(300))]).encode()
+    app.upload(lines).open_draft().go("synthesize").press("A few columns together")
+    app.set("multiselect", "Columns that should", ["big", "small"]).set("radio", "Which tables", "one")
+    assert "Noise will drown this" in app.text
+    app.press("Leave out big")
+    assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["small"]
+    assert "Noise will drown this" not in app.text
+
+
 def test_a_wanted_error_says_of_what(app):
     """For the mean of a column, rows of a cell were asked about where there is none."""
     app.upload(WIDE, "wide.csv").open_draft().go("synthesize").press("Mean and median")
@@ -83,8 +94,12 @@ def test_a_script_makes_the_same_release(app, tmp_path):
     release = data_set.release(app.session.shown)
     assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "table.csv").write_bytes(WIDE)
-    assert "wide" not in script.script(data_set, release) + script.notebook(data_set, release)
-    text = script.script(data_set, release) + "\nprint(release.guarantee.loss, release.recipe)\n"
+    assert "wide" not in script.script(*script.job_of(data_set, release)) + script.notebook(
+        *script.job_of(data_set, release)
+    )
+    text = (
+        script.script(*script.job_of(data_set, release)) + "\nprint(release.guarantee.loss, release.recipe)\n"
+    )
     run = subprocess.run(
         [sys.executable, "-c", text],
         cwd=tmp_path,

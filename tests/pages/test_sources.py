@@ -18,7 +18,7 @@ from workbench import session
 from workbench.server.workers.callbacks import stopped
 from workbench.session.run import Run
 from workbench.store import settings
-from workbench.synthesize.script import notebook
+from workbench.synthesize.script import job_of, notebook
 from workbench.upload import opening
 
 ROWS = 3_000
@@ -77,7 +77,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert app.errors == ""
     release = curator.release(app.session.shown)
     assert app.session.data_set is not None
-    cells = json.loads(notebook(app.session.data_set, release))["cells"]
+    cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
     exec("\n".join(code), names)  # as Jupyter runs it

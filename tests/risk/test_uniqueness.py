@@ -7,9 +7,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, nbinom
 
 from dpcore.errors import ParameterError
-from dpcore.risk.uniqueness import _fit_pitman, pitman_uniqueness, zayatz_uniqueness
+from dpcore.risk.uniqueness import (
+    _fit_pitman,
+    _fit_shifted,
+    pitman_uniqueness,
+    shifted_binomial_uniqueness,
+    zayatz_uniqueness,
+)
 from dpcore.tables.classes import dense, equivalence_classes
 
 SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
@@ -36,7 +43,7 @@ def test_adult_as_arx_estimates_it(shared, columns, pitman, zayatz) -> None:
 def test_estimates_are_shares(codes: list[int], times: int) -> None:
     """Broken: some pattern of classes makes an estimate fail or leave [0, 1]."""
     classes = dense(np.array(codes), 13)
-    for estimate in (pitman_uniqueness, zayatz_uniqueness):
+    for estimate in (pitman_uniqueness, zayatz_uniqueness, shifted_binomial_uniqueness):
         assert 0 <= estimate(classes, population=len(codes) * times) <= 1
 
 
@@ -77,3 +84,41 @@ def test_population_smaller_than_the_sample_is_refused() -> None:
     """Broken: an impossible population gives a number."""
     with pytest.raises(ParameterError):
         pitman_uniqueness(np.array([0, 1]), population=1)
+
+
+def sampled(classes: int, power: float, chance: float, share: float) -> tuple[np.ndarray, int, float]:
+    """The classes of a sample of a population of the law, with its people and the share of uniques."""
+    rng = np.random.default_rng(classes)
+    sizes = 1 + rng.negative_binomial(power, chance, classes)
+    people = np.repeat(np.arange(classes), sizes)
+    seen = people[rng.random(len(people)) < share]
+    return np.unique(seen, return_inverse=True)[1], len(people), (sizes == 1).sum() / len(people)
+
+
+LAWS = [(20_000, 0.8, 0.3, 0.3), (20_001, 2.0, 0.5, 0.2), (5_000, 1.5, 0.4, 0.15)]
+
+
+@pytest.mark.parametrize(("classes", "power", "chance", "share"), LAWS)
+def test_the_shifted_law_expects_the_classes_that_were_seen(
+    classes: int, power: float, chance: float, share: float
+) -> None:
+    """Broken: the law is of other classes of one and two; every size of a class is added up here."""
+    seen, _people, _uniques = sampled(classes, power, chance, share)
+    size, number = np.unique(np.bincount(seen), return_counts=True)
+    every, a, p = _fit_shifted(size, number, share)
+    sizes = np.arange(1, 3_000)
+    law = nbinom.pmf(sizes - 1, a, p)
+    for several in (1, 2):
+        expected = every * (law @ binom.pmf(several, sizes, share))
+        assert expected == pytest.approx(number[several - 1], rel=1e-6)
+    assert nbinom.pmf(0, a, p) == pytest.approx(p**a)
+
+
+@pytest.mark.parametrize(("classes", "power", "chance", "share"), LAWS)
+def test_the_shifted_law_is_nearer_where_it_holds(
+    classes: int, power: float, chance: float, share: float
+) -> None:
+    """Broken: the rule prefers an estimate that is farther from the population than the other."""
+    seen, people, uniques = sampled(classes, power, chance, share)
+    shifted = shifted_binomial_uniqueness(seen, population=people)
+    assert 0 < abs(shifted - uniques) < abs(zayatz_uniqueness(seen, population=people) - uniques)

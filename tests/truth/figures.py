@@ -100,7 +100,9 @@ class MarkedTab(Tab):
 
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
-        next(each for each in self.at.get(kind) if bare(each.label).startswith(label)).set_value(value).run()
+        label = label.lower()  # a mark comes before the capital
+        widgets = (each for each in self.at.get(kind) if bare(each.label).lower().startswith(label))
+        next(widgets).set_value(value).run()
         return self
 
 

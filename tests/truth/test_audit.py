@@ -15,7 +15,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
-from scipy.stats import hypergeom, poisson
+from scipy.stats import binom, hypergeom, nbinom, poisson
 
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from tests.tiers import but_first
@@ -408,14 +408,38 @@ def crowd(population: int, smallest: int) -> int:
     return max(k for k in range(1, 200) if passes(k))
 
 
+def shifted(seen: pd.Series, share: float) -> float:
+    """Unique ways by a shifted negative binomial law that expects the groups of one and two."""
+    size, groups = np.array(seen.index), seen.to_numpy()
+    if not {1, 2} <= {*size}:
+        return np.inf
+    once, twice = 1 - share, 1 - share**2
+    unseen = (once**size * groups).sum() / (size * share * once ** (size - 1) * groups).sum()
+    both = (size * share**2 * twice ** (size - 1) * groups).sum() / (
+        (twice**size - once**size) * groups
+    ).sum()
+    every, sizes = groups.sum() + seen[1] * both * unseen**2, np.arange(1, 500)
+
+    def law(given: np.ndarray) -> tuple[float, float]:
+        return float(np.exp(given[0])), float(1 / (1 + np.exp(-given[1])))
+
+    def misses(given: np.ndarray) -> float:
+        each = every * nbinom.pmf(sizes - 1, *law(given))
+        return float(sum(np.log(each @ binom.pmf(n, sizes, share) / seen[n]) ** 2 for n in (1, 2)))
+
+    best = minimize(misses, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-16})
+    return every * nbinom.pmf(0, *law(best.x)) if best.fun < 1e-9 else np.inf
+
+
 def estimated_unique(sizes: pd.Series, population: int) -> float:
-    """Of the ways in which a population appears, those that are unique: Zayatz; Pitman for a small sample."""
+    """Of the ways in which a population appears, those that are unique, by the model to be trusted."""
     ways = int(sizes.sum())
     grown = round(population * ways / 90)
     if population < 900:  # the 90 people are more than a tenth of it
         seen = sizes.value_counts()
         once = pd.Series({i: hypergeom.pmf(1, grown, i, ways) for i in seen.index})
-        return float(seen[1] / ways * once[1] * seen[1] / (once * seen).sum())
+        zayatz = float(seen[1] / ways * once[1] * seen[1] / (once * seen).sum())
+        return min(zayatz, shifted(seen, ways / grown) / grown)
     steps = np.concatenate([np.arange(1, size) for size in sizes])
 
     def unlikely(given: np.ndarray) -> float:

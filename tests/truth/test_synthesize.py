@@ -155,7 +155,8 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
         "{unit}: spent {spent} · held {held} · left {left}|held": 0,
         "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,
-        "epsilon {epsilon}|epsilon": EPSILON,
+        # of the release, or the twentieth of it that its verdict would cost
+        "epsilon {epsilon}|epsilon": lambda shown: float(shown) in (EPSILON, EPSILON / 20),
         "people by {column}, at most {rows} each|rows": walk.odd.cap,
     }
 

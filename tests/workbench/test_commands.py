@@ -29,7 +29,7 @@ from dpcore.schema.source import Source
 from dpcore.tables.rows import PublicTable
 from tests.tiers import examples
 from workbench import __main__ as commands
-from workbench.store import likeness, start
+from workbench.store import likeness, settings, start
 from workbench.store.database import Store
 from workbench.store.job import Job
 from workbench.store.ledger import SqlLedger
@@ -69,6 +69,33 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert commands.main([str(word) for word in words]) == 0
     return capsys.readouterr().out
+
+
+def test_commands_keep_the_limits_of_the_server(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the pages refuse would be had beside the data: a larger epsilon, or smaller groups."""
+    (place / "policy.toml").write_text("epsilon = 2\nk = 5")
+    monkeypatch.setenv("WORKBENCH_POLICY", str(place / "policy.toml"))
+    settings.read_settings.cache_clear()
+    FRAME.to_csv(place / "people.csv", index=False)
+    roles, hierarchies = {"age": "quasi-identifier"}, {"age": flat(["20", "30", "40", "50"])}
+    for table in ("Visits", place / "people.csv"):
+        schema = ("--schema", place / "schema.json")
+        parts = (*schema, "--recipe", place / "recipe.json", "--epsilon", "0.5")
+        (place / "job.json").write_text(run(capsys, "job", table, *parts, "--budget", "2.5"))
+        asked = ["release", place / "job.json", "--to", place / "release.json"]
+        assert commands.main([*map(str, asked)]) == 1
+        assert "at most epsilon 2" in capsys.readouterr().err
+        assert not (place / "release.json").exists()
+        for k, budget, problem in ((5, "2.5", "at most epsilon 2"), (4, "2", "groups of at least 5")):
+            plan = Plan(roles=roles, hierarchies=hierarchies, models=(KAnonymity(k=k),))
+            (place / "plan.json").write_text(plan.to_json())
+            asked = ["anonymize", table, *schema, "--plan", place / "plan.json", "--budget", budget]
+            assert commands.main([*map(str, [*asked, "--to", place / "folder"])]) == 1
+            assert problem in capsys.readouterr().err
+            assert not (place / "folder").exists()
+    settings.read_settings.cache_clear()
 
 
 def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +189,8 @@ def test_where_people_sign_in_a_job_is_a_stewards(
     )
     for nobody in ((), ("--as", "ann@b.org"), ("--as", "eve@c.org")):
         assert commands.main([*asked, *nobody]) == 1
-        assert "steward" in capsys.readouterr().err
+        words = capsys.readouterr().err
+        assert "which steward" in words or "no such role" in words
     assert start.ledger().datasets() == []
     ada = ("--as", " Ada@example.org")
     run(capsys, *asked, *ada)

@@ -96,11 +96,10 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
         return {
             name: st.number_input(
-                _("Level of {column}").format(column=plain(name)),
+                _("Level of {column} (0: as it is)").format(column=plain(name)),
                 0,
                 current.hierarchies[name].height,
                 key=f"anonymize-level-{name}-{current.version}",
-                help=_("0: the values as they are."),
             )
             for name in current.quasi_identifiers
         }

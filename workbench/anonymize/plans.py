@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymize.choices import Suppressed
@@ -55,14 +54,7 @@ class Demands:
     series: str = ""
 
 
-def plan_of(
-    curator: Curator,
-    current: AnonymizeState,
-    demands: Demands,
-    *,
-    method: str,
-    node: Mapping[str, int] | None = None,
-) -> Plan:
+def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
     """Return the plan that the page says, by the suggested method or by another.
 
     Args:
@@ -70,7 +62,6 @@ def plan_of(
         current: roles and hierarchies.
         demands: of the person.
         method: kind of a method, or `SUGGESTED`.
-        node: levels to begin from.
 
     Raises: the errors of a plan.
     """
@@ -95,7 +86,7 @@ def plan_of(
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
-    return dataclasses.replace(plan, method=Method.of_kind(method)(), node=node)
+    return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
 def take_plan(curator: Curator, current: AnonymizeState, note: session.TakePlan) -> None:

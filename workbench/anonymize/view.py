@@ -120,6 +120,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
+    highest = report.after.risk.highest
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
@@ -129,7 +130,7 @@ def _figures(report: TrialReport) -> None:
     )
     risk.metric(
         _("Highest risk"),
-        percent(report.after.risk.highest),
+        _("{share}, 1 in {people}").format(share=percent(highest), people=number(1 / highest)),
         _("before {share}").format(share=percent(report.before.risk.highest)),
         delta_color="off",
         delta_arrow="off",

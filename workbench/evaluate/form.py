@@ -161,11 +161,8 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
             )
         )
     if declared.rows_left_out:
-        notes.append(
-            _("{share} of the rows have a value that is not declared, and are not compared.").format(
-                share=percent(declared.rows_left_out)
-            )
-        )
+        share = percent(declared.rows_left_out)
+        notes.append(capital(SAYS.say("undeclared", share=share)))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

@@ -18,11 +18,10 @@ from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.ui import progress_view
+from workbench.ui.charged import OFF
 from workbench.ui.language import Words, _
 from workbench.ui.wording import number, percent, plain
 
-COLUMN_OFF = 0.1
-"""Share of rows that would have to change in the worst column, from which figures about it mislead."""
 KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
@@ -171,7 +170,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 def is_off(column: ColumnSimilarity) -> bool:
     """Tell whether figures about a column mislead."""
-    return column.distance > max(COLUMN_OFF, 2 * column.floor)
+    return column.distance > max(OFF, 2 * column.floor)
 
 
 def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:

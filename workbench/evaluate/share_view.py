@@ -7,8 +7,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
-from workbench.evaluate import sharing
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import charged, epsilon_view, widgets
 from workbench.ui.language import _, capital
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import plain
@@ -17,15 +16,15 @@ from workbench.ui.wording import plain
 def share(curator: Curator, release: Release) -> None:
     """Offer a figure with noise, which is charged and may be shared, and show those that were bought."""
     _offer(curator, release)
-    if running := sharing.running(curator):
-        being_computed(lambda: sharing.running(curator) != running)
-    for report in sharing.reports(curator):
-        st.markdown(f"**{plain(sharing.title(report), at_most=200)}**  \n{sharing.words(report)}")
+    if running := charged.running(curator):
+        being_computed(lambda: charged.running(curator) != running)
+    for report in charged.reports(curator):
+        st.markdown(f"**{plain(charged.title(report), at_most=200)}**  \n{charged.words(report)}")
         widgets.private_badge(report)
 
 
 def _offer(curator: Curator, release: Release) -> None:
-    offers = sharing.offers(curator, release)
+    offers = charged.offers(curator, release)
     title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = epsilon_view.left(curator)
     if left <= 0:
@@ -41,7 +40,7 @@ def _offer(curator: Curator, release: Release) -> None:
     st.button(
         _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
         key=f"share-pay-{request_id}",
-        disabled=epsilon > left or request_id in sharing.running(curator),
-        on_click=sharing.pay,
+        disabled=epsilon > left or request_id in charged.running(curator),
+        on_click=charged.pay,
         args=(curator, offers[title], loss, request_id),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import dpcore.local as dl
 from dpcore.errors import DpcoreError, LimitError
 from workbench import session
 from workbench.local_dp import charts, design
+from workbench.local_dp.sheet import MOST, sheet
 from workbench.local_dp.words import NOTES, REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, widgets
@@ -19,8 +21,11 @@ from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, w
 DAYS = (7, 30, 90)
 
 
-def ask() -> tuple[str, list[str], float, int]:
-    """Ask for the question, its possible answers, epsilon, and the number of people."""
+def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
+    """Ask for the question, its possible answers, epsilon, and the number of people.
+
+    Args: experts: place for what few need.
+    """
     text = st.text_input(
         _("Question"),
         _("How often did you feel unwell at work this month?"),
@@ -37,7 +42,8 @@ def ask() -> tuple[str, list[str], float, int]:
         persist_state="session",
     )
     epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
-    _coin(len(design.answers_in(answers)), epsilon)
+    with experts:
+        _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
@@ -64,8 +70,10 @@ def _coin(categories: int, epsilon: float) -> None:
     )
 
 
-def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Question:
-    """Show the error to expect and let a protocol be chosen.
+def expect(
+    text: str, answers: list[str], epsilon: float, people: int, experts: DeltaGenerator
+) -> dl.Question:
+    """Show the error to expect, and let a protocol be chosen among what few need.
 
     Raises: DpcoreError for a question that cannot be asked.
     """
@@ -79,7 +87,7 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     best = options[0].protocol.kind
-    name = st.selectbox(
+    name = experts.selectbox(
         capital("protocol"),
         list(by_name),
         format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
@@ -88,21 +96,21 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     )
     option = by_name[name]
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
-    off, bits, more = st.columns(3)
+    off, more = st.columns(2)
     half = design.half_width(option.largest_error)
     off.metric(
         capital("off by"),
         plus_minus(half),
         help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
     )
-    bits.metric(
+    experts.metric(
         _("Size of a report"),
         _("{bits} bits").format(bits=whole(option.protocol.report_bits)),
         help=GLOSSARY["report"],
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
-    st.caption(f"{reason(options)} {REPORTS[name]}")
+    experts.caption(f"{reason(options)} {REPORTS[name]}")
     return question
 
 
@@ -169,6 +177,11 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     st.success(NOTES["open"])
     root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
+        if len(tokens) <= MOST:
+            name = file_name(text, "survey codes", "html")
+            help = NOTES["sheet"].format(root=plain(root, at_most=200))
+            label = _("Sheet of codes to scan (HTML)")
+            file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
             _("Links: one per person (CSV)"),
             design.links_csv(root, tokens),

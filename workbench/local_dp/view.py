@@ -76,11 +76,7 @@ def simulated() -> None:
             others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
             names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
-            st.caption(
-                _("{rows} of {all} rows have an answer; the others are left out.").format(
-                    rows=whole(given), all=whole(len(frame))
-                )
-            )
+            st.caption(NOTES.say("answered", rows=whole(given), all=whole(len(frame))))
         epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
@@ -208,7 +204,8 @@ def decoded(lines: str | bytes) -> None:
     estimate = question.protocol.estimate(reports)
     st.subheader(plain(question.text, at_most=200))
     st.caption(
-        _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
+        NOTES.say(
+            "reports",
             people=whole(estimate.people),
             protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
@@ -219,7 +216,7 @@ def decoded(lines: str | bytes) -> None:
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
     st.write(
-        _("Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.").format(
-            answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top])
+        NOTES.say(
+            "most", answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top])
         )
     )

@@ -45,6 +45,8 @@ class Draft:
         source: where the rows are, of which these are the first ones; None for a table of its own.
         declared: who is protected, as the operator of the source declared it; None where nobody did.
         page: where it is wanted, once it is open; "upload" for the Data page itself.
+        rows: how many are expected, of a table that is planned by the names of its columns; None for others.
+        plan: on what its releases are planned, with a ledger that is forgotten.
     """
 
     name: str
@@ -73,3 +75,5 @@ class Draft:
     source: Source | None = None
     declared: PrivacyUnit | None = None
     page: str = "upload"
+    rows: int | None = None
+    plan: Curator | None = None

@@ -41,11 +41,14 @@ class TrySurvey:
 class PlanRelease:
     """A note to the Synthesize page: plan a release of this kind.
 
-    Attributes: epsilon: that is proposed; None where nothing is.
+    Attributes:
+        epsilon: that is proposed; None where nothing is.
+        columns: that are proposed; none for all of them.
     """
 
     kind: str
     epsilon: float | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dpcore.errors import LedgerError
 from workbench.store import roles, start
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
-from workbench.store.settings import read_settings
+from workbench.store.settings import LOOPBACK, read_settings
 
 
 def person() -> Person | None:
@@ -38,6 +38,11 @@ def is_steward() -> bool:
     """Return whether the person of this tab may open data and spend."""
     who = person()
     return who is not None and who.role == "steward"
+
+
+def is_shared() -> bool:
+    """Return whether others than the person at this computer may reach, or run, this server."""
+    return roles.sign_in_needed() or read_settings().hosts != LOOPBACK
 
 
 def is_demo() -> bool:

@@ -18,6 +18,8 @@ from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _, capital
 from workbench.ui.wording import hundredths, number
 
+SAYS = Words("synthesize.classes")
+
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 CLASS_ROWS = (100, 1_000, 10_000)
 USUAL_ROWS = 1_000
@@ -80,14 +82,8 @@ class LearningForm(RecipeForm):
             for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
         ]
         return [
-            _(
-                "How far each mean of a class is off, in parts of the column's range, and the expected "
-                "signal-to-noise ratio, for {sizes}."
-            ).format(sizes="; ".join(sizes)),
-            _(
-                "Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets them apart: "
-                "take fewer features, or more epsilon."
-            ).format(rows=number(CLASS_ROWS[0] / ratios[0])),
+            SAYS.say("off", sizes="; ".join(sizes)),
+            SAYS.say("least", rows=number(CLASS_ROWS[0] / ratios[0])),
         ]
 
 

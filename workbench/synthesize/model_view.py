@@ -12,9 +12,11 @@ from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
-from workbench.ui.language import _, capital
+from workbench.ui.language import Words, _, capital
 from workbench.ui.widgets import show_noise
 from workbench.ui.wording import listed, plain
+
+SAYS = Words("synthesize.model")
 
 COLUMNS, ABREAST = 12, 3
 """Columns that are drawn, and how many of them beside each other."""
@@ -51,18 +53,9 @@ def _columns(release: Release, model: SyntheticModel) -> None:
 def _graph(release: Release, model: SyntheticModel) -> None:
     links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
     if links:
-        st.markdown(
-            _("**{links} relations between columns were measured; the others follow from them.**").format(
-                links=len(links)
-            )
-        )
+        st.markdown(SAYS.say("links", links=len(links)))
     else:
-        st.warning(
-            _(
-                "No relation between columns was measured: rows are drawn as if they were independent. "
-                "Use this for single columns only, or release fewer columns with a larger epsilon."
-            )
-        )
+        st.warning(SAYS["no relation"])
     names = list(model.columns)
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}

@@ -18,6 +18,8 @@ from workbench.ui.language import Words, _, capital
 from workbench.ui.widgets import compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
+SAYS = Words("synthesize.pooling")
+
 PEOPLE = Words("synthesize.people")
 
 
@@ -27,12 +29,7 @@ def show(name: str, release: Release) -> None:
     Args: name: of the data set, for the name of the file.
     """
     with st.expander(_("Pool with releases of other holders")):
-        st.write(
-            _(
-                "Bring their files of noisy counts and model, made under the same columns. A row of the "
-                "pooled table comes from each release as often as its noisy number of rows says. Free."
-            )
-        )
+        st.write(SAYS["bring"])
         key = f"pool-{release.request_id}"
         files = file_view.file_uploaders(
             _("Noisy counts and model (JSON)"), type=["json"], key=f"{key}-files"

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.accounting.loss import AnyLoss, Loss
+from dpcore.accounting.loss import AnyLoss, Loss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe, askable
@@ -17,14 +17,19 @@ from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
 from workbench import session
+from workbench.store.job import Job
 from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
-from workbench.ui import charts, epsilon_view, releases, reopening, widgets
+from workbench.synthesize.script import SAYS, reading_of, script
+from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital, digits, n_
-from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon, whole
+from workbench.ui.language import Words, _, capital, digits, n_
+from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon, whole
+
+WORDS = Words("synthesize.preview")
 
 DROWNED, ROUGH = 1.0, 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -92,10 +97,7 @@ def show(
     """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
     st.subheader(
         _("What you would get"),
-        help=_(
-            "Computed from what is declared, and from the number of rows that count, in one "
-            "digit, which only you see. Nothing is charged."
-        ),
+        help=WORDS["computed"],
     )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
@@ -172,7 +174,8 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
     curator = preview.curator
     worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
     mean, half = preview.mean_cell(worst), worst.half_width()
-    facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
+    facts = WORDS.say(
+        "facts",
         half=number(half),
         mean=number(mean),
         rows=number(preview.rows),
@@ -195,19 +198,30 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
             _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
+        _leave_out(preview)
     single = preview.single_column is not None
     ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(preview.quote.expected) > 5:
-        ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
+        ways.append(WORDS["many"])
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
+
+
+def _leave_out(preview: Preview) -> None:
+    """Offer to leave out the columns that noise drowns, where each is counted by itself."""
+    errors = {each.clique: each.half_width() / preview.mean_cell(each) for each in preview.quote.expected}
+    if any(len(clique) != 1 for clique in errors):
+        return
+    lost = [name for (name,), error in errors.items() if error >= DROWNED]
+    kept = [name for (name,) in errors if name not in lost]
+    if kept:
+        label = _("Leave out {columns}").format(columns=listed(lost))
+        st.button(label, on_click=preview.form.fill_in, args=(kept, preview.curator.account.dataset))
 
 
 def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
-    return _(
-        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
-    ).format(rows=group, low=round(group - half), high=round(group + half))
+    return WORDS.say("group", rows=group, low=round(group - half), high=round(group + half))
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
@@ -216,34 +230,57 @@ def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> N
     )
 
 
+def _take_along(preview: Preview) -> None:
+    """Offer what makes a release where the rows are, that was planned without them."""
+    curator = preview.curator
+    job = Job(
+        table="table.csv",
+        schema=curator.schema,
+        budget=loss_from(curator.account.promise),
+        recipe=preview.recipe,
+        loss=preview.loss,
+        part=next(iter(preview.part.items()), None),
+    )
+    files = (
+        (_("Script for where the data is (Python)"), script(job, reading_of(job.table)), "py"),
+        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
+        (_("Codebook (JSON)"), job.schema.to_json(), "codebook.json"),
+    )
+    with st.container(horizontal=True):
+        for label, text, ending in files:
+            file_view.download(
+                label, text, file_name(releases.describe(job.recipe.to_dict()), "plan", ending)
+            )
+    st.caption(SAYS["planned"])
+
+
 def _buy(preview: Preview) -> None:
+    if preview.curator is runs.planned():
+        _take_along(preview)
+        return
     curator, quote, account = preview.curator, preview.quote, preview.curator.account
     stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
+    is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
     with st.container(horizontal=True):
         if stored:
             st.button(_("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,))
         if st.button(
             label.format(cost=amount(quote.charge, account)),
             type="secondary" if stored else "primary",
-            disabled=not quote.affordable,
+            disabled=is_unfit or not quote.affordable,
             key="release",
         ):
             view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
+    if is_unfit:
+        st.caption(_("It was not fit at this loss: take a larger one, or fewer columns."))
     if quote.charge < quote.own_charge:
-        st.caption(
-            _("By itself it would cost {own}: other parts have paid for this one too.").format(
-                own=amount(quote.own_charge, account)
-            )
-        )
+        st.caption(WORDS.say("by itself", own=amount(quote.own_charge, account)))
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:
-        st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
-                left=amount(quote.balance.left, account)
-            )
-        )
+        st.caption(WORDS.say("too much", left=amount(quote.balance.left, account)))
 
 
 def _expectation(preview: Preview) -> None:
@@ -262,9 +299,7 @@ def _expectation(preview: Preview) -> None:
         variances = [each.cells * each.variance for each in noisy]
         variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
-            _("The number of rows would be reported within ± {half}.").format(
-                half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
-            )
+            WORDS.say("total", half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
         )
     cells = _("{cells} cells in all.").format(cells=whole(sum(each.cells for each in tables)))
     st.caption(f"{cells} {n_('such releases', repeats)}")

@@ -25,6 +25,8 @@ from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
+SAYS = Words("synthesize.tests")
+
 STEPS = Words("synthesize.steps")
 RESULTS = Words("synthesize.results")
 NOTES = Words("synthesize.notes")
@@ -140,16 +142,8 @@ def _test(
         st.rerun()
     last = next(reversed([*filter(None, tests.values())]), None)
     if last is not None and not last.passed and left > 0:
-        st.warning(
-            _(
-                "The test failed: draw other rows and test them, for epsilon {epsilon} each; {left} left."
-            ).format(epsilon=digits(f"{epsilon:g}"), left=left)
-        )
-    st.caption(
-        _(
-            "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
-        ).format(limit=MAX_ATTEMPTS, left=left)
-    )
+        st.warning(SAYS.say("failed", epsilon=digits(f"{epsilon:g}"), left=left))
+    st.caption(SAYS.say("charged", limit=MAX_ATTEMPTS, left=left))
 
 
 def _line(step: Step) -> dict[str, str]:

@@ -9,8 +9,10 @@ import streamlit as st
 from workbench import session
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import _, join
+from workbench.ui.language import Words, _, join
 from workbench.ui.wording import number
+
+SAYS = Words("synthesize.trials")
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
@@ -30,9 +32,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     weakest = _weakest(trial)
     kept, lost = _kept(weakest), _lost(weakest)
     if kept:
-        sentence = _(
-            "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column tells the other)."
-        ).format(strong=kept)
+        sentence = SAYS.say("come", strong=kept)
         if lost:
             sentence += " " + _("None comes out {lost}.").format(lost=lost)
         if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
@@ -43,7 +43,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         st.info(f"{sentence} {ways}", icon=":material/link:")
     else:
         st.warning(
-            _("**No relation between columns would come out**, however strong. {ways}").format(ways=ways),
+            SAYS.say("none", ways=ways),
             icon=":material/link_off:",
         )
     if all(map(_is_known, others.values())) or st.button(

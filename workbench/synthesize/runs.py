@@ -79,9 +79,15 @@ def choose_kind(kind: str) -> None:
     session.own(SynthesizeState).kind = kind
 
 
+def planned() -> Curator | None:
+    """Return on what releases are planned without rows; None where they are made."""
+    draft = session.session().draft
+    return None if draft is None else draft.plan
+
+
 def take_note() -> None:
     """Plan the kind of release that another page proposed, if any."""
-    note, curator = session.take(session.PlanRelease), session.session().curator
+    note, curator = session.take(session.PlanRelease), planned() or session.session().curator
     if note is None:
         return
     show(None)
@@ -90,4 +96,5 @@ def take_note() -> None:
         dataset = curator.account.dataset
         left = epsilon_view.left(curator)
         epsilon_view.box(f"loss-{dataset}").put(min(note.epsilon, left) or note.epsilon)
-        RecipeForm.of_kind(note.kind).fill_in(list(curator.schema.domain.names), dataset)
+        names = list(note.columns or curator.schema.domain.names)
+        RecipeForm.of_kind(note.kind).fill_in(names, dataset)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import PurePath
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_fields, loss_from
 from dpcore.io.export import to_csv
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.synthesis import load_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.store.datasets import DataSet, Declaration
+from workbench.store.job import Job
 from workbench.ui import releases
+from workbench.ui.language import Words
 from workbench.ui.notebooks import Cell, in_cells
 
+SAYS = Words("synthesize.script")
 IMPORTS = """\
 from pathlib import Path
 
@@ -27,20 +29,34 @@ from dpcore.io import ReadOptions, read_table
 from dpcore.synthesis import load_recipe"""
 
 
-def can_be_written(data_set: DataSet, release: Release) -> bool:
-    """Say whether the declaration and a recipe that can be read back are on file."""
-    return data_set.declaration is not None and load_recipe(release.recipe) is not None
+def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
+    """Return a release as a job, and the lines that read its table.
+
+    None where the declaration is not on file, or the recipe cannot be read back.
+    """
+    recipe, declaration = load_recipe(release.recipe), data_set.declaration
+    if recipe is None or declaration is None:
+        return None
+    job = Job(
+        table=data_set.account.source or data_set.name,
+        schema=declaration.schema,
+        budget=loss_from(data_set.account.promise),
+        recipe=recipe,
+        loss=loss_from(release.guarantee.loss),
+        part=release.part,
+    )
+    return job, _reading(declaration, data_set.account.source)
 
 
-def script(data_set: DataSet, release: Release) -> str:
-    """Write a Python program that makes a release again."""
-    about, *cells = _cells(data_set, release)
+def script(job: Job, reading: str) -> str:
+    """Write a Python program that does a job. Args: reading: the lines that read its table."""
+    about, *cells = _cells(job, reading)
     return f'"""{about[1]}"""\n\n' + "\n\n".join(text for _kind, text in cells) + "\n"
 
 
-def notebook(data_set: DataSet, release: Release) -> str:
+def notebook(job: Job, reading: str) -> str:
     """Write the same as a notebook (nbformat 4)."""
-    return in_cells(_cells(data_set, release))
+    return in_cells(_cells(job, reading))
 
 
 def counts_file(release: Release) -> bytes:
@@ -56,22 +72,21 @@ def counts_file(release: Release) -> bytes:
     return out.getvalue()
 
 
-def _cells(data_set: DataSet, release: Release) -> list[Cell]:
-    assert data_set.declaration is not None
-    declaration = data_set.declaration
-    what = releases.describe(release.recipe).replace("\\", "").replace('"', "'")
+def _cells(job: Job, reading: str) -> list[Cell]:
+    recipe = job.recipe.to_dict()
+    what = releases.describe(recipe).replace("\\", "").replace('"', "'")
     about = (
         f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count both releases. "
         "The ledger below is kept in memory and forgets; the workbench keeps its own."
     )
-    part = "" if release.part is None else f", part={dict([release.part])!r}"
+    part = "" if job.part is None else f", part={dict([job.part])!r}"
     return [
         ("markdown", about),
         ("code", IMPORTS),
-        ("code", _reading(declaration, data_set.account.source)),
-        ("code", f"schema = dp.Schema.from_json({declaration.schema.to_json()!r})"),
-        ("code", f"budget = {_loss(data_set.account.promise)}\nloss = {_loss(release.guarantee.loss)}"),
-        ("code", f"recipe = load_recipe({release.recipe!r})"),
+        ("code", reading),
+        ("code", f"schema = dp.Schema.from_json({job.schema.to_json()!r})"),
+        ("code", f"budget = {_loss(job.budget)}\nloss = {_loss(job.loss)}"),
+        ("code", f"recipe = load_recipe({recipe!r})"),
         (
             "code",
             "curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())\n"
@@ -81,7 +96,8 @@ def _cells(data_set: DataSet, release: Release) -> list[Cell]:
         (
             "code",
             "for clique, marginal in release.marginals.items():\n"
-            "    print(clique, marginal.values, marginal.half_width())",
+            "    print(clique, marginal.values, marginal.half_width())\n"
+            'Path("release.json").write_text(release.to_json())',
         ),
     ]
 
@@ -98,16 +114,20 @@ def _reading(declaration: Declaration, source: str | None) -> str:
         return f"from workbench.samples import {declaration.sample}\n\nframe = {declaration.sample}()"
     given = {name: value for name, value in asdict(declaration.reading or ReadOptions()).items() if value}
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return reading_of(f"table{PurePath(declaration.name).suffix}", options)
+
+
+def reading_of(name: str, options: str = "") -> str:
+    """Write the lines that read a file. Args: options: how, in Python."""
     return (
-        f"name = {'table' + PurePath(declaration.name).suffix!r}  # the file of the table\n"
+        f"name = {name!r}  # the file of the table\n"
         f"frame = read_table(Path(name).read_bytes(), name, options=ReadOptions({options})).frame"
     )
 
 
-def _loss(promise: Mapping[str, str]) -> str:
+def _loss(loss: AnyLoss) -> str:
     """Write a loss in Python, with its numbers as exact texts."""
-    loss = loss_from(promise)
-    fields = {name: text for name, text in promise.items() if hasattr(loss, name) and name != "rho"}
-    if type(loss).__name__ == "ZCDP":
-        fields = {"rho": promise["rho"]}
+    fields = loss_fields(loss)
+    if isinstance(loss, ApproxDP):
+        fields.pop("rho")
     return f"dp.{type(loss).__name__}({', '.join(f'{name}={text!r}' for name, text in fields.items())})"

@@ -66,6 +66,10 @@ class TableForm(RecipeForm):
         return SomeColumns(columns=tuple(columns), recipe=recipe) if columns else None
 
     @classmethod
+    def fill_in(cls, names: list[str], table: str) -> None:
+        session.Widget[list[str]](f"table-columns-{table}").put(names)
+
+    @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         if recipe.choosing is None:
             return []

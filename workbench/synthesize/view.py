@@ -7,29 +7,38 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable, load_recipe
+from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.server.workers import drawing
 from workbench.session.run import Run
 from workbench.store import places
 from workbench.store.datasets import DataSet, public_name
-from workbench.store.job import Job
-from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
-from workbench.synthesize.script import can_be_written, counts_file, notebook, script
+from workbench.synthesize import (
+    figures_view,
+    model_view,
+    pooling_view,
+    record_view,
+    runs,
+    tables_view,
+    verdict_view,
+)
+from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, script
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import _, capital, commas, said
+from workbench.ui.language import Words, _, capital, commas, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
 from workbench.ui.wording import amount, counted_words, guarantee_words, number, percent, plain
+
+WORDS = Words("synthesize.release")
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -39,12 +48,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
     @st.dialog(_("A last look"))
     def last_look() -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
-        st.write(
-            _(
-                "Read: the counts of these columns in {name}. "
-                "Published: the noisy counts, and rows drawn from them."
-            ).format(name=plain(curator.name))
-        )
+        st.write(WORDS.say("read", name=plain(curator.name)))
         for column, category in part.items():
             st.write(
                 _("Only rows with {column} = {category}.").format(
@@ -63,11 +67,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
-            st.warning(
-                _(
-                    "Not covered: bounds or categories that were taken from the data itself, of {columns}."
-                ).format(columns=commas(from_data))
-            )
+            st.warning(WORDS.say("not covered", columns=commas(from_data)))
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
             pay = st.button(
@@ -134,9 +134,9 @@ def _progress() -> None:
     st.caption(
         _("Stopping. If all noise is drawn by now, the release is finished and kept: it is paid for.")
         if stopping
-        else _("The charge is on file. You may leave this page: the release will be in the list below.")
+        else WORDS["on file"]
         if running.charged
-        else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
+        else WORDS["not yet"]
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop it"),
@@ -167,11 +167,11 @@ def show(data_set: DataSet, request_id: str) -> None:
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=runs.show, args=(None,), icon=":material/arrow_back:")
         mine = session.ledger().is_mine(data_set.id)
-        if mine and st.button(_("How good is it?"), icon=":material/balance:"):
-            st.switch_page("pages/evaluate.py")
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave(session.ShowRelease(request_id=request_id))
             st.switch_page("pages/links.py")
+    if mine:
+        verdict_view.show(session.session().curator, release)
     drawn: _Drawn | None = None
     if isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
@@ -209,12 +209,11 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
     offer = _offers(data_set, release)
     with st.container(horizontal=True):
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
-        if can_be_written(data_set, release):
-            label = _("The same as a script (Python)")
-            offer(label, lambda: script(data_set, release), "script", "py", "code")
-            label = _("The same as a notebook")
-            offer(label, lambda: notebook(data_set, release), "notebook", "ipynb", "menu_book")
-        _offer_job(data_set, release)
+        job = job_of(data_set, release)
+        if job is not None:
+            offer(_("The same as a script (Python)"), lambda: script(*job), "script", "py", "code")
+            offer(_("The same as a notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
+            offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", SAYS["job"])
 
 
 def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
@@ -269,12 +268,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
-        st.caption(
-            _(
-                "A drawn row may hold values that nobody has, such as an age that is not in the table: "
-                "empty cells get noise too."
-            )
-        )
+        st.caption(WORDS["drawn"])
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
         file_view.download(_("Drawn rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
@@ -302,20 +296,3 @@ def _folder(data_set: DataSet, release: Release) -> None:
             lambda place: drawing.folder(release, rows, place),
             key="synthetic",
         )
-
-
-def _offer_job(data_set: DataSet, release: Release) -> None:
-    """Offer a release as a job for the command line, where its recipe can be read back."""
-    recipe = load_recipe(release.recipe)
-    if recipe is None or data_set.declaration is None:
-        return
-    job = Job(
-        table=data_set.account.source or data_set.name,
-        schema=data_set.declaration.schema,
-        budget=loss_from(data_set.account.promise),
-        recipe=recipe,
-        loss=loss_from(release.guarantee.loss),
-        part=release.part,
-    )
-    text = _("The same as a command next to the data: python -m workbench release job.json --to release.json")
-    _offers(data_set, release)(_("Download as a job (JSON)"), job.to_json(), "job", "json", "terminal", text)

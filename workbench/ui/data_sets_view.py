@@ -13,7 +13,7 @@ from workbench.session import person
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
-from workbench.ui.language import _, minute, n_
+from workbench.ui.language import Words, _, minute, n_
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 
 ENDINGS = (
@@ -21,6 +21,7 @@ ENDINGS = (
     "deid",
 )  # fmt: skip
 SHOWN, MORE = 8, 50
+WHAT_FOR, SAYS = Words("ui.what_for"), Words("ui.files")
 
 
 @dataclass(kw_only=True)
@@ -120,14 +121,10 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    st.markdown(
-        _(
-            "The rows are not kept here. Bring the table with these {number} columns: {columns}. "
-            "It was called **{name}**."
-        ).format(number=len(names), columns=listed(names, most=15), name=plain(declaration.name))
-    )
+    columns, name = listed(names, most=15), plain(declaration.name)
+    st.markdown(SAYS.say("bring", number=len(names), columns=columns, name=name))
     file_view.file_uploader(
-        _("The file {name}").format(name=plain(declaration.name)),
+        _("The file {name}").format(name=name),
         type=ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
@@ -136,9 +133,14 @@ def bring_rows(data_set: DataSet) -> None:
     st.caption(_("It is recognized by its content. What was declared and the budget are as they were."))
 
 
-def ways_to_a_table(would_do: str) -> None:
-    """Show what a page would do, and the ways to a data set, where there is none."""
-    st.info(would_do, icon=":material/info:")
+def say_what_for() -> None:
+    """Show what the page would do with a data set and its rows."""
+    st.info(WHAT_FOR[session.session().page], icon=":material/info:")
+
+
+def ways_to_a_table() -> None:
+    """Show what the page would do, and the ways to a data set, where there is none."""
+    say_what_for()
     if not person.is_steward():
         st.write(_("Open a data set first, of those that are shown to you."))
         my_data_sets()

@@ -20,7 +20,7 @@ from workbench.ui import progress_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import number, plain
 
-STAGES = Words("ui.stages")
+STAGES, SAYS = Words("ui.stages"), Words("ui.files")
 _GUESSED = ReadOptions()
 
 
@@ -65,21 +65,14 @@ def release_in(file: UploadedFile) -> Release:
 
 def _refused() -> bool:
     if person.is_demo():
-        st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
+        st.caption(SAYS["no files"])
     return person.is_demo()
 
 
 def demo_notice() -> None:
     """Show what a visitor of a demo has to know, on the first page."""
     if person.is_demo():
-        st.info(
-            _(
-                "This is a demo with invented tables. It takes no files, each browser has its own "
-                "budgets, and nothing is kept: links, releases and budgets are gone when the "
-                "server starts again."
-            ),
-            icon=":material/info:",
-        )
+        st.info(SAYS["demo"], icon=":material/info:")
 
 
 def read(

@@ -93,6 +93,11 @@ def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
+    about(dataset, rows)
+
+
+def about(dataset: str, rows: int) -> None:
+    """Keep one digit of a number of rows."""
     session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 

@@ -13,8 +13,10 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.ui.progress_view import PATIENCE, stoppable
+
+SAYS = Words("ui.first_rows")
 
 _EACH = 0.3
 
@@ -57,10 +59,7 @@ def first_rows_words() -> str:
     """Say which rows are used, where a person chose the first ones; empty where all are."""
     if not session.session().on_first_rows:
         return ""
-    return _(
-        "Results that need rows use the first {rows:,} rows of the source, which are no "
-        "random part of it. Only counts use all rows."
-    ).format(rows=FIRST)
+    return SAYS.say("first", rows=FIRST)
 
 
 def say_first_rows() -> None:

@@ -13,6 +13,8 @@ from workbench.ui import unexpected
 from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 
+SAYS = Words("ui.sign_in")
+
 ROLES = Words("ui.roles")
 LANGUAGE = session.Widget[str]("language")
 
@@ -54,32 +56,16 @@ def let_in() -> Person:
 def for_stewards(title: str) -> None:
     """Tell an analyst that a page is for stewards."""
     st.title(title)
-    st.info(
-        _(
-            "This page is for stewards: it opens data or spends. As an analyst you see the releases that "
-            "were shown to you."
-        )
-    )
+    st.info(SAYS["stewards"])
 
 
 def _ask() -> None:
     st.title(_("Privacy Workbench"))
     address = person.signed_in_as()
     if person.sign_in_failed():
-        st.error(
-            _(
-                "The sign-in failed: the provider could not be reached, or it refused. Nothing "
-                "was opened. Try again in a minute; if it fails again, tell the administrator of "
-                "this server."
-            )
-        )
+        st.error(SAYS["failed"])
     if address is not None:
-        st.warning(
-            _(
-                "You are signed in as {address}, who has no role here. Ask the administrator of "
-                "this server for one, or sign in as another person."
-            ).format(address=plain(address, at_most=100))
-        )
+        st.warning(SAYS.say("no role", address=plain(address, at_most=100)))
         st.button(_("Sign out"), on_click=st.logout, type="primary")
         return
     if person.is_signed_in():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import Words, _, join, n_
+from workbench.ui.language import Words, _, capital, join, n_
 from workbench.ui.wording import people_words, percent
 
 ANSWERS = Words("ui.answers")
@@ -40,7 +40,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     if given.naming or given.texts:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
     else:
-        sentences.append(unique[:1].upper() + unique[1:])
+        sentences.append(capital(unique))
     if given.answer == "hardly" and risk.above:
         sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
     if given.reveals:

@@ -140,26 +140,27 @@ def budget_bar(balance: Balance, account: Account) -> None:
     st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small title="{rho}">{label}</small>')
 
 
-def need_data_set(would_do: str) -> DataSet:
+def need_data_set() -> DataSet:
     """Return the data set of this tab. Without one, show what the page would do, and end it."""
     data_set = session.session().data_set
     if data_set is None:
-        data_sets_view.ways_to_a_table(would_do)
+        data_sets_view.ways_to_a_table()
         st.stop()
     return data_set
 
 
-def need_rows(would_do: str) -> Curator:
+def need_rows() -> Curator:
     """Return a curator of the table that is being declared, which needs no budget, or of the open one."""
-    return need_curator(would_do) if session.session().draft is None else reopening.auditable_draft()
+    draft = session.session().draft
+    return need_curator() if draft is None or draft.rows else reopening.auditable_draft()
 
 
-def need_curator(would_do: str) -> Curator:
+def need_curator() -> Curator:
     """Return the curator of this tab. Without its rows, ask for them, and end the page."""
-    data_set = need_data_set(would_do)
+    data_set = need_data_set()
     curator = session.session().curator
     if curator is None:
-        st.info(would_do, icon=":material/info:")
+        data_sets_view.say_what_for()
         data_sets_view.bring_rows(data_set)
         st.stop()
     return curator

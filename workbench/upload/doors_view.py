@@ -7,10 +7,14 @@ from pathlib import Path
 import streamlit as st
 
 from workbench import session
+from workbench.session import person
 from workbench.ui import data_sets_view, file_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
 from workbench.upload import opening, source_view
+from workbench.upload.opening import PLAN
+
+SAYS = Words("upload.doors")
 
 PICTURES = Path(__file__).parent / "pictures"
 
@@ -34,24 +38,19 @@ def show() -> None:
         st.title(_("Privacy Workbench"))
         st.write(_("Know how anonymous a table is, and share what it tells without giving anybody away."))
     file_view.demo_notice()
-    st.caption(
-        _(
-            "A file stays in the memory of this server until its table is opened or put aside, the table "
-            "while this tab is open, and may stay a while after. This program writes neither to disk. "
-            "Whoever runs the server could read both; on your own computer that is you."
-        )
-    )
+    if person.is_shared():
+        st.info(PLAN["read by"], icon=":material/visibility:")
+    else:
+        st.caption(PLAN["read by you"])
+    with st.expander(PLAN["title"]):
+        st.text_area(PLAN["names"], key=opening.NAMES.key, persist_state="session")
+        st.button(_("Plan it"), disabled=not opening.NAMES.value(), on_click=opening.take_names)
+        st.caption(PLAN["offer"])
     doors = st.grid(3, min_column_width=280, border=True)
     for door in (_share,) if again else (_check, _share, _collect):
         with doors.cell():
             door()
-    st.caption(
-        _(
-            "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most 50 MB, 2,000,000 rows, "
-            "1,000 columns. The samples are invented. Larger CSV or Parquet is audited, anonymized and "
-            "released where it lies by python -m workbench; or whoever runs this server connects it."
-        )
-    )
+    st.caption(SAYS["files"])
     if not again:
         source_view.show_cards()
         data_sets_view.my_data_sets()

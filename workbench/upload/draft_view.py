@@ -13,6 +13,7 @@ from workbench.ui import file_view, widgets
 from workbench.ui.language import Words, _, n_, said
 from workbench.ui.wording import epsilon_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
+from workbench.upload.opening import PLAN
 
 PURPOSES, RESULTS = Words("upload.purposes"), Words("upload.results")
 KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
@@ -23,8 +24,14 @@ SHARING = ("upload", "synthesize")
 def show(draft: Draft) -> None:
     """Show what is proposed, what is open, and below them all that can be changed."""
     is_shared = draft.page in SHARING
-    st.title(_("Share numbers or a table") if is_shared else _("Open a table"))
-    st.write(n_("read", len(draft.frame), columns=len(draft.frame.columns)))
+    if draft.rows is not None:
+        st.title(PLAN["title"])
+        st.write(PLAN["draft"])
+        label = _("About how many rows will it have?")
+        draft.rows = st.number_input(label, 1, value=draft.rows, key="plan-rows", persist_state="session")
+    else:
+        st.title(_("Share numbers or a table") if is_shared else _("Open a table"))
+        st.write(n_("read", len(draft.frame), columns=len(draft.frame.columns)))
     source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
@@ -39,7 +46,7 @@ def show(draft: Draft) -> None:
     named = draft.schema.unit.id_column is not None and not draft.sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
-    with st.expander(_("2 · What is publicly known?")):
+    with st.expander(_("2 · What is publicly known?"), expanded=draft.rows is not None):
         schema = form.ask_schema(draft, unit, questions) if unit else None
     with st.expander(_("3 · Budget")):
         budget = form.ask_budget(draft, questions) if unit else None
@@ -84,14 +91,15 @@ def _propose(
                 on_click=opening.open_draft,
                 args=(draft, schema, budget, plan),
             )
-        st.button(
-            _("Open the data set"),
-            type="primary" if kind is None else "secondary",
-            disabled=not ready,
-            on_click=opening.open_draft,
-            args=(draft, schema, budget),
-        )
-        if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
+        if draft.rows is None:
+            st.button(
+                _("Open the data set"),
+                type="primary" if kind is None else "secondary",
+                disabled=not ready,
+                on_click=opening.open_draft,
+                args=(draft, schema, budget),
+            )
+        if draft.rows is None and st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
             st.switch_page("pages/audit.py")
         st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
@@ -101,9 +109,10 @@ def _propose(
 def _about_the_file(draft: Draft) -> None:
     """Show what was read, and other ways to describe it."""
     reading.show_reading(draft)
-    with st.expander(_("Show the first rows (private)")):
-        widgets.internal_badge()
-        widgets.show_rows(draft.frame.head(20))
+    if draft.rows is None:
+        with st.expander(_("Show the first rows (private)")):
+            widgets.internal_badge()
+            widgets.show_rows(draft.frame.head(20))
     with st.expander(_("Declare it by a codebook that was saved earlier")):
         file_view.file_uploader(
             _("A codebook, as JSON"),

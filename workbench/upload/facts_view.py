@@ -11,11 +11,13 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import _, commas, n_
+from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
 from workbench.upload.grid import LONGEST_SOURCE
+
+SAYS = Words("upload.facts")
 
 MOST_LABELS = 12
 AGES = ((0, 99), (0, 119))
@@ -32,9 +34,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     question = facts.next_question(draft, schema)
     if schema.from_data:
         st.warning(
-            _("Taken from this table: {columns}. These facts reveal something about it.").format(
-                columns=commas(plain(name) for name in schema.from_data)
-            ),
+            SAYS.say("taken", columns=commas(plain(name) for name in schema.from_data)),
             icon=":material/warning:",
         )
     if question is not None:
@@ -51,11 +51,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         if not cells:
             continue
         what = _("dates") if column.kind == "date" else _("numbers")
-        st.info(
-            _(
-                "{column}: {cells} cells are not {what}. They count as missing, unless you look at them."
-            ).format(column=plain(column.name), cells=len(cells), what=what)
-        )
+        st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells), what=what))
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))

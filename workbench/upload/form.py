@@ -22,6 +22,8 @@ from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
+SAYS = Words("upload.form")
+
 GRID, SINGLY = "grid", "one"
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
@@ -36,14 +38,10 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
     Args: questions: place for what is to be answered or mended, in sight.
     """
     st.markdown(
-        _(
-            "Bounds and categories should be known without looking at this table. Those that were "
-            "read from it say nothing under *known from*: correct them or say from where, or "
-            "every guarantee says so."
-        ),
+        SAYS["known"],
         help=GLOSSARY["domain"],
     )
-    if draft.schema.excluded:
+    if draft.schema.excluded and draft.rows is None:
         st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
         st.dataframe(
             pd.DataFrame(
@@ -59,22 +57,18 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
     with questions:
-        for error in problems.values():
-            widgets.error_box(error)
-        if schema:
+        for name, error in problems.items():
+            if name or draft.rows is None:  # a plan begins without a column
+                widgets.error_box(error)
+        if schema and draft.rows is None:
             facts_view.ask(draft, schema)
-    if schema:
+    if schema and draft.rows is None:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
         widgets.internal_badge()
         st.dataframe(table, hide_index=True)
         if refused:
-            questions.error(
-                _(
-                    "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
-                    "or missing, or leave the column out."
-                ).format(columns=commas(plain(name) for name in refused))
-            )
+            questions.error(SAYS.say("no cell", columns=commas(plain(name) for name in refused)))
             return None
     return schema
 
@@ -116,12 +110,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     """
     account = session.ledger().account(draft.dataset)
     if account is not None:
-        st.info(
-            _(
-                "This table was opened before, with a budget of {budget}. "
-                "That budget stays, with what was spent."
-            ).format(budget=budget_words(account))
-        )
+        st.info(SAYS.say("opened before", budget=budget_words(account)))
         return loss_from(account.promise)
     with questions:
         if draft.alike is not None and not _ask_alike(draft.alike):
@@ -168,11 +157,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
     st.caption(words.format(times=number(1 / delta)))
     rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
     if draft.source is None and delta > 1 / (100 * rows):
-        st.warning(
-            _("Delta is too large for about {rows} people: take at most {most}.").format(
-                rows=number(rows), most=digits(f"{1 / (100 * rows):g}")
-            )
-        )
+        st.warning(SAYS.say("delta", rows=number(rows), most=digits(f"{1 / (100 * rows):g}")))
 
 
 def _ask_alike(alike: Alike) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
+import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
-from dpcore.schema import Column, Outside, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.server.web import holders
@@ -23,11 +26,12 @@ from workbench.store import likeness
 from workbench.store.datasets import Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
-from workbench.ui.language import _
+from workbench.ui.language import Words, _
 from workbench.upload import grid
 
 NOTICE, CODEBOOK = "upload", "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the page."""
+NAMES, PLAN = session.Widget[str]("plan-names"), Words("upload.plan")
 ALIKE = session.Widget[str]("alike")
 
 
@@ -101,6 +105,15 @@ def take_codebook() -> None:
         draft.version += 1
 
 
+def take_names() -> None:
+    """Put a table on the way that is planned by the names of its columns alone."""
+    texts = re.split(r"[\n\t,;]", NAMES.value() or "")
+    names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
+    excluded = tuple(Excluded(name=name, reason=PLAN["left out"]) for name in names)
+    schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
+    _draft(PLAN["name"], pd.DataFrame({name: [""] for name in names}), None, schema=schema, rows=1_000)
+
+
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
     """Put a source on the way to being opened, with its first rows and what is on file about it."""
     unit = schema.unit if schema is not None else None
@@ -157,6 +170,15 @@ def open_draft(
     Args: plan: of the release that is looked at next; None for the page where the table is wanted.
     """
     with session.noticing(NOTICE):
+        if draft.rows is not None:
+            first = np.zeros(1, dtype=np.int64)  # an invented row: a table has one
+            cells = {each.name: each.decode(first, np.random.default_rng(0)) for each in schema.columns}
+            frame, alone = draft.frame.assign(**cells), MemoryLedger()
+            draft.plan = Curator.open(frame, schema, budget=budget, ledger=alone, name=draft.name)
+            reopening.about(draft.plan.account.dataset, draft.rows)
+            session.leave(plan)
+            session.leave(session.GoTo(page="synthesize"))
+            return
         schema.unit.check_covers(draft.declared)
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
@@ -197,6 +219,7 @@ def _draft(
     schema: Schema | None = None,
     sample: str = "",
     source: Source | None = None,
+    rows: int | None = None,
 ) -> None:
     tab = session.session()
     tab.notices.pop(NOTICE, None)
@@ -228,12 +251,13 @@ def _draft(
             read=file.table if file else None,
             data=data,
             version=tab.draft.version + 1 if tab.draft else 0,
-            alike=likeness.find(frame, ledger) if account is None and source is None else None,
+            alike=likeness.find(frame, ledger) if account is None and source is None and not rows else None,
             sample=sample,
             size=size,
             source=source,
             declared=unit if source is not None else None,
             cap=cap_of(fixed),
+            rows=rows,
         )
 
 

@@ -16,9 +16,11 @@ from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
 from workbench.store.sources import Listed, sources_in, sources_of
 from workbench.ui import rows_view, widgets
-from workbench.ui.language import _, said
+from workbench.ui.language import Words, _, said
 from workbench.ui.wording import plain
 from workbench.upload import opening
+
+SAYS = Words("upload.source")
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""
@@ -37,11 +39,8 @@ def show_cards() -> None:
     for each in listed:
         with st.container(border=True):
             st.markdown(f"**{plain(each.source.name)}**")
-            st.caption(
-                _("{kind}. It stays where it is; all that is ever spent on it is one account. {rows}").format(
-                    kind=said(SourceKind.of_kind(each.source.kind).title), rows=rows_words(each.source)
-                )
-            )
+            kind = said(SourceKind.of_kind(each.source.kind).title)
+            st.caption(SAYS.say("stays", kind=kind, rows=rows_words(each.source)))
             st.button(
                 _("Show its first rows"), key=f"source-{each.source.name}", on_click=take_source, args=(each,)
             )
@@ -69,9 +68,6 @@ def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
     if draft.source is not None:
         st.info(
-            _(
-                "This is a look at the first {rows:,} rows of a connected source, and no random part of it. "
-                "Below, what falls outside is counted in these rows alone; once it is open, all rows count."
-            ).format(rows=len(draft.frame)),
+            SAYS.say("first rows", rows=len(draft.frame)),
             icon=":material/database:",
         )

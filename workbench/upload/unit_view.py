@@ -14,9 +14,11 @@ from dpcore.schema import PrivacyUnit
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, commas
+from workbench.ui.language import Words, _, commas
 from workbench.ui.wording import number, percent, plain, unit_words
 from workbench.upload import facts
+
+SAYS = Words("upload.unit")
 
 ONE, NAMED, DECLARED = "one", "named", "declared"
 CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
@@ -35,9 +37,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
-            _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(
-                unit=plain(unit_words(declared), at_most=200)
-            ),
+            SAYS.say("of the operator", unit=plain(unit_words(declared), at_most=200)),
             icon=":material/lock:",
         )
         if declared.id_column is not None:
@@ -91,11 +91,8 @@ def _ask_search(table: str, start: str) -> str:
         persist_state="session",
     )
     st.caption(
-        _(
-            "When the data set is opened, this is charged to its budget, and the smallest of {caps} is found "
-            "that about {share} of the people do not exceed. In 95 of 100 cases it misses that by at most "
-            "{people} people: with few more than that, choose a number yourself."
-        ).format(
+        SAYS.say(
+            "found",
             caps=commas(map(number, CAPS_TO_FIND)),
             share=percent(float(ORDER)),
             people=number(people_off(PureDP(epsilon=epsilon))),
@@ -113,11 +110,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         options,
         default=None if start is None else start if start in options else OTHER,
         format_func=lambda cap: names.get(cap, str(cap)),
-        help=_(
-            "Think of what a row is, not of this table: stays in a hospital in a year are seldom more "
-            "than 3, visits to a doctor in a month 5. More rows keep more of the table, and need that "
-            "much more noise."
-        ),
+        help=SAYS["rows of a person"],
         key=f"unit-cap-{table}",
         persist_state="session",
     )
@@ -131,6 +124,8 @@ def _ask_cap(table: str, start: int | None) -> int | None:
 
 def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     """Return the unit, marked where figures of the rows were seen before the number was chosen."""
+    if draft.rows is not None:
+        return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
         st.button(
             _("Show what each number would keep (computed from the rows)"),
@@ -147,7 +142,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     unit = PrivacyUnit(max_rows=rows, id_column=name, from_data=rows != draft.cap)
     if unit.from_data:
         st.warning(
-            _("This number was chosen after figures of the rows were seen: every guarantee will say so."),
+            SAYS["seen before"],
             icon=":material/warning:",
         )
     return unit
@@ -159,9 +154,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     shares = facts.shares_kept(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
-            _(
-                "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
-            ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
+            SAYS.say("few kept", kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
     with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
@@ -189,10 +182,5 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
         persist_state="session",
     )
     if rows > 1:
-        st.caption(
-            _(
-                "Declared and not checked: a person with more rows than this is protected less. A "
-                "larger number protects more, and needs that much more noise."
-            )
-        )
+        st.caption(SAYS["not checked"])
     return PrivacyUnit(max_rows=rows)

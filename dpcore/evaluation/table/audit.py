@@ -20,7 +20,7 @@ from dpcore.risk.linkage import Linkage, link
 from dpcore.risk.reidentification import ReidentificationRisk, estimated_k_map, reidentification_risk
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.risk.survey import individual_risk
-from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.risk.uniqueness import pitman_uniqueness, shifted_binomial_uniqueness, zayatz_uniqueness
 from dpcore.schema.role import ROLES
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
@@ -50,8 +50,9 @@ class Estimates:
     Attributes:
         uniques: share of the ways in which the population appears that are unique; where each person has one
             way, of its people.
-        model: whose model estimates it, "Pitman" or "Zayatz", by the rule of Dankar et al. (2012), BMC Med.
-            Inform. Decis. Mak. 12:66, without its third model.
+        model: whose model estimates it, by a rule (Dankar et al., 2012, BMC Med. Inform. Decis. Mak. 12:66),
+            "Pitman" for a sample of at most a tenth, else the smaller of "SNB", which is the shifted negative
+            binomial, and "Zayatz"; the last where the others have no estimate.
         k_map: people of the population who look like everybody in the table, at least, see `estimated_k_map`.
         journalist: highest expected 1 / people of the population who look alike.
         marketer: expected share of the people who are found; both by `individual_risk`.
@@ -256,11 +257,14 @@ class Audit(Evaluation[Microdata, AuditReport]):
                 population=self.population,
             )
         ways = round(self.population * len(own) / people)  # whoever is not in the table appears as often
-        uniques, model = 0.0, "Pitman"
-        if people <= DANKAR * self.population and (np.bincount(own) == 2).any():
-            uniques = pitman_uniqueness(own, population=ways)
-        if not uniques:
-            uniques, model = zayatz_uniqueness(own, population=ways), "Zayatz"
+        uniques, model = 0.0, "Zayatz"
+        if people > DANKAR * self.population:
+            uniques, model = shifted_binomial_uniqueness(own, population=ways), "SNB"
+        elif (np.bincount(own) == 2).any():
+            uniques, model = pitman_uniqueness(own, population=ways), "Pitman"
+        zayatz = zayatz_uniqueness(own, population=ways)
+        if not uniques or (model == "SNB" and uniques >= zayatz):
+            uniques, model = zayatz, "Zayatz"
         sizes = people_per_class(classes, person)
         alike = individual_risk(sizes, sizes * self.population / people)
         risk = largest_each(alike[classes], person)

@@ -17,8 +17,8 @@ from dpcore.evaluation.table.trial import Side, after_of
 from dpcore.evaluation.table.verdict import unique_share
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
-from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
+from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
+from dpcore.tables.people import largest_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
 
 LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
@@ -94,7 +94,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
             plan=plan,
             original=len(original.frame),
             left=int(leaves.sum()),
-            hidden=_people_of(result.rows, plan, result.hidden & leaves),
+            hidden=int(largest_each(result.hidden[leaves].astype(np.int64), person).sum()),
             side=after_of(result),
             models=result.models,
             quality=result.quality,
@@ -124,14 +124,6 @@ def _levels(risk: FloatArray) -> tuple[float, ...]:
     """Return the share of people at each of `LEVELS`."""
     level = np.argmax(risk[:, None] >= np.array(LEVELS) - 1e-12, axis=1)
     return tuple((np.bincount(level, minlength=len(LEVELS)) / len(risk)).tolist())
-
-
-def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
-    """Count the units of the plan among the marked rows."""
-    if not marked.any():
-        return 0
-    person = person_of(rows[marked], plan.counted)
-    return len(once_each(np.zeros(int(marked.sum()), dtype=np.int64), person))
 
 
 def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:

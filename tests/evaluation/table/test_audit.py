@@ -13,7 +13,7 @@ import pytest
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.table.audit import LARGEST_SET, Audit, AuditReport
 from dpcore.risk.column_sets import affordable
-from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.risk.uniqueness import pitman_uniqueness, shifted_binomial_uniqueness, zayatz_uniqueness
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.classes import equivalence_classes
 from dpcore.tables.rows import Microdata
@@ -189,9 +189,12 @@ def test_an_estimate_is_of_the_model_that_can_be_trusted() -> None:
     frame = people().drop(columns="id")
     classes = equivalence_classes(frame, NAMES)
     small, large = audit(frame, population=10_000).estimates, audit(frame, population=300).estimates
-    assert (small.model, large.model) == ("Pitman", "Zayatz")
+    assert (small.model, large.model) == ("Pitman", "SNB")
     assert small.uniques == pitman_uniqueness(classes, population=10_000)
-    assert large.uniques == zayatz_uniqueness(classes, population=300)
+    assert large.uniques == shifted_binomial_uniqueness(classes, population=300)
+    assert large.uniques < zayatz_uniqueness(classes, population=300)
+    everybody = audit(frame, population=len(frame)).estimates
+    assert (everybody.model, everybody.uniques) == ("Zayatz", audit(frame).risk.uniques)
     pairs = pd.DataFrame({"age": [1, 1, 1, 2], "sex": "F", "zip": "1"})  # no class of two people
     assert audit(pairs, population=1_000).estimates.model == "Zayatz"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dpcore as dp
@@ -11,8 +13,54 @@ from dpcore.accounting.loss import AnyLoss, ApproxDP
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
+from tests.contracts.ledger_kinds import SqlKind
+from workbench.anonymize import outcomes
 from workbench.store import settings
+from workbench.store.owners import Owners
+from workbench.store.personal import PersonalLedger
 from workbench.store.policy import Policy, read_policy
+from workbench.store.roles import ALONE
+
+LIMITS = "epsilon = 2\nk = 5"
+
+
+@pytest.fixture
+def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server with a policy: at most epsilon 2, groups of at least 5."""
+    (tmp_path / "policy.toml").write_text(LIMITS)
+    monkeypatch.setenv("WORKBENCH_POLICY", str(tmp_path / "policy.toml"))
+    settings.read_settings.cache_clear()
+    yield
+    settings.read_settings.cache_clear()
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("epsilon", ["2", "2.001"])
+def test_the_ledger_opens_no_account_beyond_the_limits(kind: SqlKind, epsilon: str) -> None:
+    """A page or a command that forgets to compare would give a table more than the owner allows."""
+    store, table = kind.open(), pd.DataFrame({"hiv": [0, 1, 1]})
+    ledger = PersonalLedger.for_person(
+        store, Owners(kind._stores[-1]), person=ALONE, still=lambda: ALONE, visitor=""
+    )
+    schema = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+    given = {"budget": dp.PureDP(epsilon=epsilon), "ledger": ledger}
+    if epsilon == "2":
+        dp.Curator.open(table, schema, **given)
+        return
+    with pytest.raises(ParameterError, match="allows a table at most epsilon 2"):
+        dp.Curator.open(table, schema, **given)
+    assert store.datasets() == [], "no account came of it, which later openings would believe"
+
+
+@pytest.mark.usefixtures("limits")
+def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
+    """A folder would be written, or a table shown, in which people hide among fewer than the owner allows."""
+    plan = Plan(
+        roles={"zip": "quasi-identifier"}, hierarchies={"zip": flat(["1", "2"])}, models=(KAnonymity(k=4),)
+    )
+    with pytest.raises(ParameterError, match="groups of at least 5"):
+        outcomes.write(None, plan, tmp_path / "folder")  # type: ignore[arg-type]  # it is not reached
+    assert not (tmp_path / "folder").exists()
 
 
 @pytest.mark.parametrize(

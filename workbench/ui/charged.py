@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 from dpcore.accounting.ledger import State
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
+from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
+from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
-from workbench.evaluate.form import SAYS
-from workbench.ui.language import _
+from workbench.ui import epsilon_view
+from workbench.ui.language import Words, _, capital
 from workbench.ui.releases import describe
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import percent, plain, spent_epsilon
+
+OFF = 0.1
+"""Share of the rows that would have to change, from which figures mislead."""
 
 
 def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
@@ -32,14 +40,16 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     return figures
 
 
-def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str) -> None:
+def pay(
+    curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str, page: str = "evaluate"
+) -> None:
     """Ask and pay once for this request id; a second click, or one in another tab, is the same request."""
     notices = session.session().notices  # the run may be ended by another click before the answer is there
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
     except DpcoreError as error:
         if not isinstance(error, RequestConflict) or request_id in _requests(curator, "failed"):
-            notices["evaluate"] = error
+            notices[page] = error
 
 
 def running(curator: Curator) -> list[str]:
@@ -75,8 +85,51 @@ def words(report: PrivateReport) -> str:
         name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
     }
     if "accuracy" in content:
-        return _("{accuracy}, between {low} and {high}; one answer for all has {majority}.").format(**content)
+        words = _("{accuracy}, between {low} and {high}; one answer for all has {majority}.")
+        return capital(words.format(**content))
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return SAYS.say("changed", **content)
+    return capital(Words("evaluate.sentences").say("changed", **content))
+
+
+def question_about(release: Release) -> PrivateEvaluation:
+    """Return the question whose answer is the verdict on a release of a whole table."""
+    if isinstance(release.model, GaussianModel):
+        return PrivateAccuracy(release=release, target=release.model.label)
+    recipe = load_recipe(release.recipe)
+    wide = release.model_columns if recipe is not None and recipe.choosing else ()
+    return PrivateMarginalError(release=release, way=min(2, max(map(len, (wide, *release.marginals)))))
+
+
+def price(curator: Curator, release: Release) -> AnyLoss:
+    """Return what its verdict costs: a twentieth of what the release cost."""
+    units = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
+
+
+def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
+    """Return the verdict that was bought on a release; None before, and for one that takes none."""
+    if release.part is not None or not release.model.columns:
+        return None
+    request_id = curator.request_of(question_about(release), price(curator, release))
+    return curator.report(request_id) if request_id in _requests(curator, "committed") else None
+
+
+def is_told(curator: Curator, release: Release) -> bool:
+    """Return whether its verdict would tell anything at this price, from public facts alone."""
+    question, loss = question_about(release), price(curator, release)
+    question.check(curator.schema)
+    answer = question.measure(
+        rehearsal_of(curator.schema, curator.rule.spends(loss)), curator.schema
+    )  # of one row, without noise
+    return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
+
+
+def fitness(content: Mapping[str, Any]) -> Literal["fit", "not fit", "open"]:
+    """Judge a release by its charged answer alone: "open" where the noise of that answer decides nothing."""
+    if "mean" in content:
+        low, high = (content["mean"] + sign * content["half_width"] for sign in (-1, 1))
+        return "fit" if high <= OFF else "not fit" if low > OFF else "open"
+    is_below = content["high"] <= content["majority"]
+    return "fit" if content["low"] > content["majority"] else "not fit" if is_below else "open"

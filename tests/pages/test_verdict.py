@@ -1,0 +1,71 @@
+"""The verdict on a release: charged, from its own noisy answer alone, and the ways on from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcore.accounting.loss import UNIT
+from tests.pages.tab import CSV, Tab
+from workbench.ui import charged
+
+HEAD, *ROWS = CSV.decode().split("\n")
+MANY = "\n".join([HEAD, *(row for row in ROWS for _ in range(100))]).encode()
+
+
+def released(app: Tab) -> Tab:
+    return app.open(MANY).go("synthesize").press("A whole table").release()
+
+
+def buttons(app: Tab) -> list[str]:
+    return [each.label for each in app.at.button]
+
+
+def test_a_verdict_costs_a_twentieth(app):
+    """A release would be chosen by what the rows say, for which nobody paid."""
+    released(app)
+    before = app.curator.balance().left
+    app.press("Is it good enough? A verdict for epsilon 0.025")
+    assert before - app.curator.balance().left == UNIT // 40
+    boxes = [each.value for each in app.at.success]
+    assert any(each.startswith("**Good enough, on average.**") for each in boxes)
+    assert not [each for each in buttons(app) if each.startswith("Is it good")], "it is bought once"
+    assert "Plan it for" not in " ".join(buttons(app))
+
+
+def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
+    """Who drew again at the same loss until the verdict was good would choose by the rows."""
+    released(app)
+    monkeypatch.setattr(charged, "fitness", lambda content: "not fit")
+    app.press("Is it good enough?")
+    shown = [each.label for each in app.at.button if each.label.startswith("Plan it for")]
+    assert shown == ["Plan it for epsilon 1", "Plan it for sex alone"]
+    app.press("Release something else")
+    assert app.button("Draw again").disabled
+    assert "It was not fit at this loss" in app.text
+    app.press("Show the stored release").press("Plan it for sex alone")
+    assert app.button("Release for epsilon 0.5")
+    assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["sex"]
+
+
+def test_a_verdict_of_noise_alone_is_not_sold(opened):
+    """Somebody with few rows would pay for a verdict that says nothing."""
+    opened.go("synthesize").press("A whole table").release()
+    assert opened.button("Is it good enough?").disabled
+    assert "a verdict would be noise alone" in opened.text
+
+
+@pytest.mark.parametrize(
+    ("content", "fitness"),
+    [
+        ({"mean": 0.05, "half_width": 0.04}, "fit"),
+        ({"mean": 0.05, "half_width": 0.06}, "open"),
+        ({"mean": 0.15, "half_width": 0.06}, "open"),
+        ({"mean": 0.17, "half_width": 0.06}, "not fit"),
+        ({"low": 0.7, "high": 0.8, "majority": 0.6}, "fit"),
+        ({"low": 0.5, "high": 0.8, "majority": 0.6}, "open"),
+        ({"low": 0.4, "high": 0.6, "majority": 0.6}, "not fit"),
+    ],
+)
+def test_a_verdict_is_what_its_interval_says(content, fitness):
+    """A verdict would be given that the noise of its figure does not bear."""
+    assert charged.fitness(content) == fitness

@@ -1,0 +1,21 @@
+"""The sheet of a survey, with one code to scan per person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from workbench.ui.report.document import fragment
+
+MOST = 500
+"""Codes on a sheet; who asks more people has other ways to reach them."""
+
+
+def sheet(question: str, root: str, tokens: Iterable[str]) -> str:
+    """Write one code per link as a page to print and to cut up, black on white in every look."""
+    import segno
+
+    codes = [
+        segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white") for token in tokens
+    ]
+    return fragment("sheet.html", Path(__file__).parent, question=question, codes=codes)

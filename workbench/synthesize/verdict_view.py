@@ -1,0 +1,72 @@
+"""The verdict on a release: bought with a little of the budget, never looked up in the rows for nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.accounting.loss import loss_from
+from dpcore.curator import Curator
+from dpcore.release import PrivateReport, Release
+from dpcore.synthesis import GaussianModel, SyntheticModel
+from workbench import session
+from workbench.ui import charged, epsilon_view, widgets
+from workbench.ui.language import Words, _, join
+from workbench.ui.wording import amount, number, spent_epsilon
+
+NOTICE = "verdict"
+SAYS = Words("synthesize.verdict")
+
+
+def show(curator: Curator | None, release: Release) -> None:
+    """Show the verdict that was bought, or offer it; what the rows say is a fold, which says why."""
+    widgets.show_notice(NOTICE)
+    with widgets.errors_shown():
+        if curator is not None and release.part is None and release.model.columns:
+            report = charged.verdict_on(curator, release)
+            _offer(curator, release) if report is None else _bought(curator, release, report)
+    with st.expander(_("Why? What the rows say is internal")):
+        st.write(SAYS["why"])
+        if st.button(_("How good is it?"), icon=":material/balance:"):
+            st.switch_page("pages/evaluate.py")
+
+
+def _offer(curator: Curator, release: Release) -> None:
+    question, loss = charged.question_about(release), charged.price(curator, release)
+    units = curator.rule.units(curator.rule.spends(loss))
+    is_told = session.kept((NOTICE, release.request_id), lambda: charged.is_told(curator, release))
+    st.button(
+        _("Is it good enough? A verdict for {cost}").format(cost=amount(units, curator.account)),
+        icon=":material/balance:",
+        disabled=not is_told or units > curator.balance().left,
+        on_click=charged.pay,
+        args=(curator, question, loss, curator.request_of(question, loss), NOTICE),
+    )
+    st.caption(SAYS["offer" if is_told else "too small"])
+
+
+def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
+    fitness = charged.fitness(report.content)
+    box = {"fit": st.success, "not fit": st.warning, "open": st.info}[fitness]
+    box(f"**{SAYS[fitness]}** {charged.words(report)}")
+    widgets.private_badge(report)
+    if fitness == "not fit":
+        _ways_on(curator, release)
+
+
+def _ways_on(curator: Curator, release: Release) -> None:
+    """Offer a larger loss or fewer columns; a second draw of the same would be chosen by the rows."""
+    spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    epsilon, size = spent_epsilon(spent, curator.account), curator.schema.domain.size
+    kind = "table" if isinstance(release.model, SyntheticModel) else "marginals"
+    if isinstance(release.model, GaussianModel):
+        kind = "learning"
+    names = sorted(release.model_columns, key=size)
+    plans = {_("Plan it for epsilon {epsilon}").format(epsilon=number(2 * epsilon)): (2 * epsilon, names)}
+    if len(names) > 1 and kind != "learning":
+        fewer = names[: len(names) // 2]
+        plans[_("Plan it for {columns} alone").format(columns=join(fewer))] = (epsilon, fewer)
+    with st.container(horizontal=True):
+        for label, (loss, columns) in plans.items():
+            plan = session.PlanRelease(kind=kind, epsilon=loss, columns=tuple(columns))
+            is_left = loss <= epsilon_view.left(curator)
+            st.button(label, disabled=not is_left, on_click=session.leave, args=(plan,))
