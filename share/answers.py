@@ -80,7 +80,7 @@ def limited(
     """
 
     async def answer(request: Request) -> Response:
-        with speaking(chosen(request.query_params.get("lang"), request.headers.get("Accept-Language"))):
+        with speaking(chosen(request.query_params.get("lang"), request.headers.get("Accept-Language", ""))):
             try:
                 allowed = limiter.allows(request.client.host if request.client else "")
                 response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)

@@ -62,6 +62,34 @@ def test_the_script_of_the_readme_runs(tmp_path: Path) -> None:
         assert run.returncode == 0, run.stderr
 
 
+def shape_of(readme: str) -> dict[str, list[str]]:
+    """What must be the same in every language: levels of headings, commands, code, folders, files."""
+    parts = {
+        "headings": r"^#+(?= )",
+        "commands": r"^    (make \w+|\.venv\S+)",
+        "code": r"^```python$.*?^```$",
+        "folders": r"`([\w.]+/)`",
+        "settings": r"`([A-Z_]{8,})`",
+        "pictures": r"\]\((docs/\S+)\)",
+        "steps": r"^\d\.",
+        "documents": r"`(docs/[\w./-]+\.md)`",
+    }
+    return {name: re.findall(form, readme, re.MULTILINE | re.DOTALL) for name, form in parts.items()}
+
+
+def test_the_readme_in_chinese_says_the_same() -> None:
+    """Who reads the Chinese one would follow commands, or look for parts, that are no more."""
+    chinese = shape_of((ROOT / "README.zh.md").read_text(encoding="utf-8"))
+    english = shape_of(README)
+    assert all(english.values())
+    for name in english:
+        both = (sorted(set(each[name])) if name != "code" else each[name] for each in (english, chinese))
+        ours, theirs = both
+        assert ours == theirs, name
+    assert len(english["headings"]) == len(chinese["headings"])
+    assert len(english["steps"]) == len(chinese["steps"])
+
+
 def test_the_readme_names_the_folders() -> None:
     """Somebody looks for a folder that is not there, or never learns of one that is."""
     table = README.partition("## Where things are")[2].partition("\n\n")[0]

@@ -81,7 +81,7 @@ def person_as(address: str | None) -> Person:
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} has no such role on this server",
+            "{address} is no steward of this server",
             remedy="ask whoever runs this server",
             address=address[:200],
         )

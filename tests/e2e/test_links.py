@@ -64,7 +64,7 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     page.get_by_label("condition 1").select_option(index=1)
     page.get_by_role("button", name="Ask").click()
     assert "Asked: age from" in page.locator("#answer").inner_text()
-    assert re.search(r"\?q=from-0%3D\d+&q=#answer$", page.url)
+    assert re.search(r"\?lang=en&q=from-0%3D\d+&q=#answer$", page.url)
 
     page.get_by_text("More conditions").click()
     page.get_by_label("from", exact=True).fill("20")

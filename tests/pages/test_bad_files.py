@@ -28,7 +28,7 @@ def zipped() -> bytes:
 
 REFUSED = {
     "empty": (b"", "empty"),
-    "blank": (b"\n\n  \n", "blank"),
+    "blank": (b"\n\n  \n", "file is empty"),
     "header only": (b"age,sex\n", "no rows"),
     "a zip": (zipped(), "looks like"),
     "a pickle": (pickle.dumps({"age": [1, 2]}), "looks like"),

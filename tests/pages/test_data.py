@@ -453,7 +453,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert app.at.title[0].value == "Release something"
     assert app.session.data_set is not None
     app.go("synthesize")
-    assert "✓ Synthetic rows" in app.text
+    assert "✓ Invented rows" in app.text
     assert app.button("Release for epsilon 1")
     app.press("A few columns together").set("radio", "Which tables", "pairs")
     assert "Choose at least one column" in app.text, "what nobody proposed would be chosen"

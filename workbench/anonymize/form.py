@@ -15,7 +15,7 @@ from workbench.anonymize import plans, rules_view, state
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
-from workbench.ui.language import _, commas, said
+from workbench.ui.language import _, commas, said, stored
 from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 
@@ -103,7 +103,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     st.write(
         plans.SAYS.say(
             "plan",
-            models=plain(commas(map(str, plan.models)), at_most=300),
+            models=plain(stored(*map(str, plan.models)), at_most=300),
             whom=plans.whom(plan),
             method=plans.METHOD_NAMES[plan.method.kind],
             limit=limit_words(plan.limit),

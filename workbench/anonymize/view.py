@@ -22,7 +22,7 @@ from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital, code
+from workbench.ui.language import _, capital, code, stored
 from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
@@ -187,7 +187,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     Args: name: of the data set, for the names of files.
     """
     models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
-    st.success(plans.SAYS.say("ready", models=plain("; ".join(table.guarantee.models), at_most=800)))
+    st.success(plans.SAYS.say("ready", models=plain(stored(*table.guarantee.models), at_most=800)))
     widgets.show_rows(table.table.frame.head(200))
     with st.container(horizontal=True):
         file_view.download("CSV", lambda: to_csv(table.table), file_name(name, f"anonymized {models}", "csv"))

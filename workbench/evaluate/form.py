@@ -16,7 +16,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.language import Words, _, capital, commas, stored
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -103,7 +103,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = session.session().anonymized
     if table is not None:
-        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models="; ".join(table.guarantee.models))
+        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=stored(*table.guarantee.models))
     titles[FILE] = _("A file made elsewhere")
     return titles
 

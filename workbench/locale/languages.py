@@ -34,15 +34,14 @@ def language_of(code: str) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def preferred(accepted: str) -> str:
-    """Return the language that an Accept-Language header wants most; English where there is none of them."""
+def chosen(address: str | None, accepted: str) -> str:
+    """Return the language that an address names, else the one that an Accept-Language header wants most.
+
+    English where there is none of them.
+    """
     ranked = sorted(_PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1))
-    return next((known for code, _weight in ranked if (known := language_of(code))), ENGLISH)
-
-
-def chosen(address: str | None, accepted: str | None) -> str:
-    """Return the language of a request, which its address names, or else its browser."""
-    return language_of(address or "") or preferred(accepted or "")
+    wanted = (address or "", *(code for code, _weight in ranked))
+    return next(filter(None, map(language_of, wanted)), ENGLISH)
 
 
 @functools.cache

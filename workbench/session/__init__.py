@@ -221,7 +221,7 @@ def session() -> Session:
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        language = chosen(st.query_params.get("lang"), st.context.headers.get("Accept-Language"))
+        language = chosen(st.query_params.get("lang"), st.context.headers.get("Accept-Language", ""))
         st.session_state[holders.KEY] = Session(tab=tab, lost=lost, language=language)
         holders.register(st.session_state[holders.KEY])
     state: Session = st.session_state[holders.KEY]
@@ -287,7 +287,7 @@ def language() -> str:
 
 def browser_language() -> str:
     """Return the language that the browser of this tab prefers."""
-    return chosen(None, st.context.headers.get("Accept-Language"))
+    return chosen(None, st.context.headers.get("Accept-Language", ""))
 
 
 def is_dark() -> bool:

@@ -185,7 +185,7 @@ class PersonalLedger:
             raise ParameterError(problem, remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
-                "{address} has no such role on this server",
+                "{address} has no role on this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )
@@ -205,7 +205,7 @@ class PersonalLedger:
         address = address.strip().lower()
         if role_of(address) != "steward":
             raise ParameterError(
-                "{address} has no such role on this server",
+                "{address} is no steward of this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )

@@ -150,6 +150,26 @@ def said(text: str) -> str:
     return message.format(**fields)
 
 
+def stored(*texts: str) -> str:
+    """Translate units or models that a guarantee holds in English, by their templates in `words.toml`."""
+    return "; ".join(map(_stored, texts))
+
+
+def _stored(text: str) -> str:
+    for template in _tables()["ui"]["stored"].values():
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
+        if fields := re.fullmatch(pattern, text):
+            return _(template).format(**fields.groupdict())
+    return text
+
+
+def typed(number: str) -> float:
+    """Read a number as a person types it in the language of the page. Raises: ValueError."""
+    signs = number_signs()
+    plain = number.replace(signs["thousands"], "") if signs["decimal"] == "." or "," in number else number
+    return float(plain.replace(signs["decimal"], "."))
+
+
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
     """Translate the problem and the remedy of an error into the language of this session or request."""
     templates = error.problem_template, error.remedy_template

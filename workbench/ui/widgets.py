@@ -36,7 +36,7 @@ from workbench.ui import (
 )
 from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, commas
+from workbench.ui.language import _, commas, stored
 from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
@@ -275,7 +275,7 @@ def private_badge(release: Release | PrivateReport) -> None:
     """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
-            loss=loss_words(release.guarantee.loss), unit=plain(release.guarantee.unit, at_most=200)
+            loss=loss_words(release.guarantee.loss), unit=plain(stored(release.guarantee.unit), at_most=200)
         ),
         color="blue",
         icon=":material/verified_user:",

@@ -16,7 +16,7 @@ from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
-from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy
+from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy, stored
 
 SAMPLE_TITLES = Words("ui.sample_titles")
 SAMPLE_LINES = Words("ui.sample_lines")
@@ -24,6 +24,7 @@ ROLE_WORDS = Words("ui.role_words")
 COUNTED_WORDS = Words("ui.counted_words")
 """Units of the size of a group, and so of what is protected."""
 UNITS = Words("ui.units")
+SURE = Words("ui.sure")
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _PRINTED = ContextVar("printed", default=False)
@@ -154,22 +155,19 @@ def odds(epsilon: float, prior: float = 0.5) -> float:
 
 def epsilon_words(epsilon: float) -> str:
     """Explain an epsilon in one sentence."""
-    sure = 100 * odds(epsilon)
-    if sure > 99.99:
-        return _("Someone who is 50 % sure that a person is in the table can become all but certain.")
-    return _(
-        "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."
-    ).format(sure=number(sure) if sure < 99 else digits(f"{sure:.2f}"))
+    return _sure_words("presence", epsilon)
 
 
 def answer_words(epsilon: float) -> str:
     """Explain an epsilon to a person who answers a question."""
+    return _sure_words("answer", epsilon)
+
+
+def _sure_words(of: str, epsilon: float) -> str:
     sure = 100 * odds(epsilon)
     if sure > 99.99:
-        return _("Someone who is 50 % sure of your answer can become all but certain.")
-    return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
-        sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
-    )
+        return SURE[f"{of}, certain"]
+    return SURE.say(of, sure=number(sure) if sure < 99 else digits(f"{sure:.2f}"))
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
@@ -219,7 +217,7 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
     sentences = [
         promise,
         _("Protects against learning whether one person is in the table: {unit}.").format(
-            unit=shown(guarantee.unit, at_most=200)
+            unit=shown(stored(guarantee.unit), at_most=200)
         ),
     ]
     if guarantee.stands_on:

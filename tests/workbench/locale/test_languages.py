@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
 from dpcore.errors import ParameterError
+from dpcore.schema import PrivacyUnit
 from dpcore.text import Text
-from workbench.locale.languages import chosen, language_of, languages, preferred
+from tests.pages.test_pseudo_locale import Pseudo
+from workbench.locale.languages import chosen, language_of, languages
 from workbench.ui import language, wording
 from workbench.ui.language import speaking
 
@@ -51,14 +57,14 @@ def test_codes_of_browsers_and_shells_are_understood(code: str, spoken: str | No
 )
 def test_the_most_wanted_language_is_spoken(accepted: str, spoken: str) -> None:
     """A visitor would get a language that they know less well than another."""
-    assert preferred(accepted) == spoken
+    assert chosen(None, accepted) == spoken
 
 
 def test_an_address_goes_before_the_browser() -> None:
     """A link made in Chinese would be read in the language of whoever opens it."""
     assert chosen("zh-Hans", "de") == "zh-Hans"
     assert chosen("xx", "de") == "de"
-    assert chosen(None, None) == "en"
+    assert chosen(None, "") == "en"
 
 
 NUMBERS = {
@@ -118,3 +124,46 @@ def test_errors_without_fields_are_said_as_they_are() -> None:
     """A message with braces of its own would fail to be shown."""
     with speaking("de"):
         assert language.problem_and_remedy(ParameterError("a {b", remedy="")) == ("a {b", "")
+
+
+def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
+    """The promise on a page behind a link would say in English whom it protects."""
+    facts: list[dict[str, Any]] = [
+        {},
+        {"id_column": "id"},
+        {"id_column": "id", "from_data": True},
+        {"id_column": "id", "found": "1/20"},
+    ]
+    units = [PrivacyUnit(max_rows=rows, **each) for rows in (1, 3) for each in facts]
+    models = [
+        KAnonymity(k=5),
+        KMap(k=3),
+        DeltaPresence(lowest=0.1, highest=0.5),
+        DistinctL(column="income", l=2),
+        EntropyL(column="income", l=2.5),
+        RecursiveCL(column="income", c=2.0, l=3),
+        TCloseness(column="income", t=0.2),
+    ]
+    known = {"de": Pseudo()}
+    with pytest.MonkeyPatch.context() as patch, speaking("de"):
+        patch.setattr(language, "catalogue", known.__getitem__)
+        for each in [*units, *models]:
+            assert language.stored(str(each)).startswith("⟦"), each
+            assert language.stored(str(each)).strip("⟦⟧") == str(each)
+    assert language.stored("add or remove one person (<b>)") == "add or remove one person (<b>)"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "number"),
+    [
+        ("en", "1,234.5", 1234.5),
+        ("de", "1.234,5", 1234.5),
+        ("de", "0,5", 0.5),
+        ("de", "0.5", 0.5),
+        ("zh", "1,200", 1200),
+    ],
+)
+def test_typed_numbers_are_read_as_they_are_written(code: str, text: str, number: float) -> None:
+    """A German reader who asks for 0,5 would be answered for 5."""
+    with speaking(code):
+        assert language.typed(text) == number

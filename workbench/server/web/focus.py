@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workbench.locale.languages import preferred
+from workbench.locale.languages import chosen
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'
@@ -24,7 +24,7 @@ class Focus:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        language = preferred(Headers(scope=scope).get("Accept-Language", ""))
+        language = chosen(None, Headers(scope=scope).get("Accept-Language", ""))
         pending: list[Message] = []
         parts: list[bytes] = []
 

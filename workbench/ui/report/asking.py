@@ -14,7 +14,7 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked
-from workbench.ui.language import _, commas, join
+from workbench.ui.language import _, commas, join, typed
 from workbench.ui.report.document import fragment
 from workbench.ui.report.sentences import counted
 from workbench.ui.wording import answer_to, error_words
@@ -177,7 +177,7 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     if column.kind == "date" or not isinstance(text, str):
         return text
     try:
-        return float(text.replace(",", "")) if len(text) < 40 else float("nan")
+        return typed(text) if len(text) < 40 else float("nan")
     except ValueError:
         raise ParameterError(
             "a range of column {column!r} needs numbers",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
-from workbench.ui.language import _, n_
+from workbench.ui.language import _, n_, stored
 from workbench.ui.report.document import Document, Picture, TextTable, linked, page
 from workbench.ui.report.downloads import ROWS
 from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked
@@ -39,7 +39,7 @@ def document(
         note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
         about=(
             _("Rows of a table of personal data, made coarser until people look alike: {models}.").format(
-                models=printable("; ".join(guarantee.models), at_most=800)
+                models=printable(stored(*guarantee.models), at_most=800)
             ),
             _("Protected: {unit}. There is no epsilon: this promise is about the shape of the table.").format(
                 unit=COUNTED_WORDS[guarantee.unit]
