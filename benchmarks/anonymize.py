@@ -7,21 +7,24 @@ Every section is one question: a function from the data to a Table, registered i
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import peers, plain, seeded
+from benchmarks import large, peers, plain, seeded
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, show
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.fulldomain import search as searches
 from dpcore.anonymize.fulldomain.frontier import Frontier
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
@@ -44,6 +47,7 @@ from dpcore.tables.classes import equivalence_classes, leaves_of
 KS = (2, 5, 10, 25, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 FOUR_METRICS = ("loss_geomean", "loss_mean", "discernibility", "aecs")
+MEANS = {"geometric": "loss_geomean", "arithmetic": "loss_mean"}
 GROWTH = (30_162, 100_000, 300_000, 1_000_000)
 
 
@@ -105,6 +109,26 @@ def seeded_tables(data: Data) -> Table:
             lines.append([label, len(group), same, spent, before, ratio])
     columns = ["table, or metric, models and limit", "questions", "same score", "ms", "before", "ratio"]
     return Table.of("Questions to seeded tables: CPU ms, and of an older checkout", columns, lines)
+
+
+def large_lattices(data: Data) -> Table:
+    """20 columns x 100,000 rows of known optimum, and lattices that can be looked through too."""
+    rows = []
+    for seed, mean in itertools.product((0, 1), ("geometric", "arithmetic")):
+        frame, trees = large.blocks(100_000, seed=seed)
+        table, metric = Tuples.build(frame, trees), METRICS[MEANS[mean]]
+        seconds, found = cpu(lambda: search(table, [KAnonymity(k=5)], metric=metric))  # noqa: B023
+        rows.append(
+            [f"20 columns, {mean}", found.score, large.optimum(frame, trees, 5, mean), found.gap, seconds]
+        )
+    for setup, limit in itertools.product(("qi7", "qi9"), (0.0, 0.02, 0.05)):
+        table, question = data.adult.tuples(setup, []), ([KAnonymity(k=5)], limit, "loss_geomean")
+        known = _ask(table, *question).score
+        with mock.patch.object(searches, "MOST_NODES", 0):
+            seconds, found = cpu(lambda: _ask(table, *question))  # noqa: B023
+        rows.append([f"{setup}, limit {limit}", found.score, known, found.gap, seconds])
+    columns = ["table", "score", "optimum", "gap", "s"]
+    return Table.of("Lattices that are too large to look through, k = 5", columns, rows)
 
 
 def frontier(data: Data) -> Table:
@@ -299,6 +323,7 @@ def _models(frame: pd.DataFrame, names: list[str]) -> dict[str, float]:
 
 SECTIONS: list[Callable[[Data], Table]] = [
     growth,
+    large_lattices,
     frontier,
     against_arx,
     seeded_tables,

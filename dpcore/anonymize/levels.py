@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpcore.anonymize.choices import Choices
-from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
@@ -72,15 +72,20 @@ def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recod
     suppressed = suppressed_rows(leaves, table, shown)
     trees = dict(zip(table.names, table.hierarchies, strict=True))
     levels = dict(zip(table.names, shown.node, strict=True))
-    return full_domain(trees, leaves, levels, suppressed=suppressed)
+    return replace(full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedClasses:
-    """The classes that a node publishes, by their keys without tails, ascending."""
+    """The classes that a node publishes, by their keys without tails, ascending, and how good it is.
+
+    Attributes:
+        gap: see `Solution`.
+    """
 
     node: Node
     keys: IntArray
+    gap: float
 
 
 def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = silent) -> PublishedClasses:
@@ -90,11 +95,13 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
         the models; as `search`.
     """
     check_node(plan)
+    gap = 0.0
     if plan.node is None:
-        node = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress).node
+        best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
+        node, gap = best.node, best.gap
     else:
         node = tuple(plan.node[name] for name in table.names)
-    classes = Grouper(table).classes(node)
+    classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
     allowed = most_within(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
@@ -103,7 +110,7 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
             remedy="let the plan choose its node",
             limit=plan.limit,
         )
-    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked])
+    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap)
 
 
 def check_node(plan: Choices) -> None:

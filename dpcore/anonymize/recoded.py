@@ -47,11 +47,13 @@ class Recoded:
     Attributes:
         classes: (rows,) class of each.
         node: the level of every column, where all rows that are not suppressed share them.
+        gap: the share of what was minimized, at most, that other levels may save; 0 where there are none.
     """
 
     columns: tuple[PublishedColumn, ...]
     classes: IntArray
     node: Mapping[str, int] | None = None
+    gap: float = 0.0
 
     @classmethod
     def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:

@@ -75,7 +75,6 @@ def test_every_row_by_frontier(
             for frontier, _ in questions:
                 frontier._add(classes)
         for frontier, group in questions:
-            frontier._grouper = grouper
             for row in group.itertuples():
                 check(row, frontier.best(row.k, row.suppression_limit, METRICS[row.metric]))
 

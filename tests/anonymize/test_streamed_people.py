@@ -85,13 +85,13 @@ def test_classes_hold_the_people_that_a_set_holds(part: int) -> None:
                 for inside, rows in zip(shown, classes, strict=True)
             )
             secrets = sorted(count for rows in shown for count in held(case, rows).values())
-            for found in (grouper.classes(node), counter.classes(node)):
+            counted = counter.classes(node)
+            for found in (grouper.classes(node), counted):
                 figures = (found.sizes, found.people, found.population)
                 assert Bag(zip(*(each.tolist() for each in figures), strict=True)) == expected
                 assert sorted(found.histogram(SECRET).count.tolist()) == secrets
-                small = found.people < 3
-                those = [row for rows in shown if len(case.whose(rows)) < 3 for row in rows]
-                assert found.people_in(small) == len(case.whose(those))
+            those = [row for rows in shown if len(case.whose(rows)) < 3 for row in rows]
+            assert counted.people_in(counted.people < 3) == len(case.whose(those))
 
 
 def test_the_search_ends_where_that_of_the_rows_does() -> None:

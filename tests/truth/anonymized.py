@@ -243,6 +243,12 @@ class Truth:
                     found[k, limit] = [each | limited for each in best]
         return found
 
+    @property
+    def saved(self) -> float:
+        """The share of what was lost that the best levels save."""
+        best = self.points[self.k, self.plan["limit"]][0]["information loss"]
+        return 1 - best / self.loss(self.node, self.suppressed)
+
     def frontier(self, field: str) -> Callable[[Any], bool]:
         """Whether a field of the chart, of its points, of its ring, or of its table is that of the best."""
         seen, drawn = set[tuple[int, float]](), []

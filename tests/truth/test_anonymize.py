@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.anonymize.fulldomain import bounded
+from dpcore.anonymize.fulldomain import search as searches
 from dpcore.anonymize.quality import quality
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
@@ -65,6 +67,10 @@ SEVERAL = (
     "k counts people. The rows of a person are in {groups} groups on average: k does not "
     "protect against somebody who knows several rows of one person, and that they belong "
     "together."
+)
+UNSEEN = (
+    "There are too many combinations of levels to look at all: these are the best that were seen. What the "
+    "search makes small could be smaller by {gap} of it at most."
 )
 LOSES = "It loses {loss} at k = {k}: the ring.|"
 REVEALED = (
@@ -121,6 +127,7 @@ PAGE = {
     GIVEN: lambda t: t.after.revealing(t.secrets[0])[1],
     f"{LOSES}loss": lambda t: t.loss(t.node, t.suppressed),
     f"{LOSES}k": lambda t: t.k,
+    f"{UNSEEN}|gap": lambda t: lambda shown: float(shown.split()[0]) / 100 >= t.saved,
     f"{SEVERAL}|groups": lambda t: t.after.groups_each,
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
@@ -316,6 +323,15 @@ def test_every_figure_is_of_the_table(name: str, marking: Marking, monkeypatch: 
         t.made.itertuples(index=False, name=None)
     )
     assert compared(seen, files, marking, t) >= {f"{UNIQUE} > value", f"{KEPT}|average", f"{BEFORE} > moved"}
+
+
+def test_how_far_the_best_may_be_is_told(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page would call the levels of a short search the best, or nearer to them than they are."""
+    in_this_process(monkeypatch)
+    monkeypatch.setattr(searches, "MOST_NODES", 0)
+    monkeypatch.setattr(bounded, "MOST_WORK", 1)
+    seen, files, t = walked("visits", marking, monkeypatch)
+    assert f"{UNSEEN}|gap" in compared(seen, files, marking, t)
 
 
 MADE = importlib.import_module("dpcore.anonymize.apply").Anonymization  # a function has the module's name

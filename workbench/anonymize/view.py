@@ -143,6 +143,8 @@ def _figures(report: TrialReport) -> None:
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
     )
+    if report.quality.gap:
+        st.caption(plans.SAYS.say("not all", gap=percent(report.quality.gap)))
     risks = report.after.risk
     st.caption(
         plans.SAYS.say(

@@ -8,10 +8,12 @@ from functools import cached_property, reduce
 from operator import getitem
 
 import numpy as np
+import pandas as pd
 
 from dpcore.anonymize.fulldomain.grouper import Classes
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.people import Members
+from dpcore.anonymize.fulldomain.members import Members
+from dpcore.anonymize.fulldomain.people import folded_of
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 Begun = list[list[BoolArray]]
@@ -19,6 +21,8 @@ Begun = list[list[BoolArray]]
 
 FEW = 16_384
 """Combinations of labels that are looked at one by one."""
+FIT = 2**31
+"""Numbers of one word of 32 bits; combinations that are more are numbered as they occur."""
 
 
 class CodedClasses:
@@ -32,7 +36,7 @@ class CodedClasses:
         self.keys = classes.class_keys
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
-        self._halves: dict[tuple[int, Node], IntArray] = {}
+        self._halves: dict[tuple[int, Node], tuple[IntArray, int]] = {}
         self._digits: dict[int, IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
         self._held: dict[str, tuple[IntArray, FloatArray]] = {}
@@ -50,28 +54,37 @@ class CodedClasses:
             self.size += len(labels)
         return labels
 
-    def index(self, node: Node) -> tuple[IntArray, tuple[int, ...]]:
-        """(classes,) one number for each combination of labels, and the labels of every column."""
-        shape = tuple(map(getitem, self.table.widths, node))
-        half = self.table.half
-        left, right = self._half(0, node[:half]), self._half(half, node[half:])
-        number = left * np.int32(math.prod(shape[half:]))
-        number += right
-        return number, shape
+    def index(self, node: Node, most: int) -> tuple[IntArray, int]:
+        """(classes,) one number for each combination of labels, and how many numbers there are.
 
-    def _half(self, first: int, levels: Node) -> IntArray:
-        """(classes,) the number of each combination of labels of some columns, int32."""
-        numbers = self._halves.get((first, levels))
-        if numbers is None:
-            numbers = np.zeros(len(self.keys), dtype=np.int32)
+        Where those are above `most`, only combinations that occur are numbered.
+        """
+        half = self.table.half
+        (left, lefts), (right, rights) = self._half(0, node[:half]), self._half(half, node[half:])
+        if lefts * rights > most:
+            return _as_they_occur(left.astype(np.int64) * rights + right)
+        number = left * np.int32(rights)
+        number += right
+        return number, lefts * rights
+
+    def _half(self, first: int, levels: Node) -> tuple[IntArray, int]:
+        """(classes,) the number of each combination of labels of some columns, and how many there are."""
+        known = self._halves.get((first, levels))
+        if known is None:
+            numbers: IntArray = np.zeros(len(self.keys), dtype="int32")
+            combinations = 1
             for column, level in enumerate(levels, first):
                 labels = self.table.widths[column][level]
                 if labels > 1:
-                    numbers *= np.int32(labels)
+                    combinations *= labels
+                    numbers = numbers.astype(np.int64 if combinations > FIT else np.int32, copy=False)
+                    numbers *= labels
                     numbers += self.labels(column, level)
-            self._halves[first, levels] = numbers
+                if combinations > FIT:
+                    numbers, combinations = _as_they_occur(numbers)
+            known = self._halves[first, levels] = numbers.astype(np.int32, copy=False), combinations
             self.size += len(numbers)
-        return numbers
+        return known
 
     def around(self, place: int) -> FloatArray:
         """(shape of the lattice) the people, at most, in the class of one of these at each coarser node.
@@ -107,7 +120,7 @@ class CodedClasses:
                 groups.append([])
             groups[-1].append(column)
         return [
-            (columns, self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1]))
+            (columns, self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1])[0])
             for columns in groups
             if columns
         ]
@@ -162,7 +175,7 @@ class CodedClasses:
     def _pending_of(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
         """Return the levels, keys and counts of the corrections of a view that may begin at coarser nodes."""
         if view not in self._pending:
-            folded, pending = self.table.folded, self.classes.pending
+            folded, pending = folded_of(self.table), self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]
@@ -173,3 +186,9 @@ class CodedClasses:
             keys = self.classes.of_keys[folded.entry[these]]
             self._pending[view] = begun, keys, folded.count[these].astype(np.float64)
         return self._pending[view]
+
+
+def _as_they_occur(numbers: IntArray) -> tuple[IntArray, int]:
+    """Return the place of each number among those that occur, in their order, and how many those are."""
+    places, known = pd.factorize(numbers, sort=True)
+    return places, len(known)

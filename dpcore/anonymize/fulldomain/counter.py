@@ -1,45 +1,48 @@
 """Equivalence classes of a node, counted by one number per tuple, without sorting.
 
-Where labels have too many combinations, the classes are sorted out. The numbers of one half of the columns
-are kept for all nodes that share their levels.
+Where labels have too many combinations, those that occur are numbered first. The numbers of one half of the
+columns are kept for all nodes that share their levels.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
-from operator import getitem
 
 import numpy as np
 
 from dpcore.anonymize.fulldomain.coded import CodedClasses
-from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
+from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.groups import SensitiveColumn
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 from dpcore.tables.value_counts import ValueCounts
 
 COMBINATIONS = 8
-"""Numbers that may be counted for each tuple, twice as many where people are; more are sorted."""
+"""Numbers that may be counted for each tuple, twice as many where people are."""
 REMEMBERED = 60_000_000
 """Labels that a Counter keeps at most: 240 MB."""
-SMALL = 8_000
-"""Classes that take no longer to count than a node takes apart from that."""
-AT_ONCE = 60_000
-"""Numbers that are counted together: they stay in the processor's cache."""
 
 
-class Counted(ClassesOfNode):
-    """The equivalence classes of one node, counted."""
+class Counted:
+    """The equivalence classes of one node, counted, with one entry per class."""
 
-    def __init__(self, coded: CodedClasses, node: Node) -> None:
+    def __init__(self, coded: CodedClasses, node: Node, most: int) -> None:
         self.table, self.node, self._coded = coded.table, node, coded
-        self._index, self._shape = coded.index(node)
-        self._space = math.prod(self._shape)
+        self._index, self._space = coded.index(node, most)
         self._histograms: dict[str, ValueCounts] = {}
         self._views: dict[int, FloatArray] = {}
+
+    @property
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
+        """The sensitive columns of the table."""
+        return self.table.secrets
+
+    @cached_property
+    def class_keys(self) -> IntArray:
+        """One key of each class, ascending."""
+        return self.table.generalize(self._coded.keys.take(self._first), self._coded.classes.node, self.node)
 
     @cached_property
     def _occupied(self) -> IntArray:
@@ -71,14 +74,17 @@ class Counted(ClassesOfNode):
 
     @cached_property
     def sizes(self) -> IntArray:
+        """Published rows of the research subset, or of the table if there is none, int64."""
         return self._dense.take(self._occupied).astype(np.int64)
 
     @cached_property
     def people(self) -> IntArray:
+        """Published people, int64."""
         return self.sizes if self.table.members is None else self._people(0)
 
     @cached_property
     def population(self) -> IntArray:
+        """People of the table, int64."""
         if not self.table.has_subset:
             return self.people
         if self.table.members is not None:
@@ -99,12 +105,29 @@ class Counted(ClassesOfNode):
         return self._each(view).take(self._occupied).astype(np.int64)
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
-        stride = math.prod(self._shape[column + 1 :])
-        return np.asarray(self._occupied[marked] // stride % self._shape[column])
+        """Return the codes of a column's labels in some of the classes."""
+        return self._coded.labels(column, self.node[column]).take(self._first[marked])
+
+    @cached_property
+    def _first(self) -> IntArray:
+        """The place of one of the classes that were counted together, for each class."""
+        places = np.empty(self._space, dtype=np.int64)
+        places[self._index] = np.arange(len(self._index))
+        return places.take(self._occupied)
+
+    def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
+        """Return whether at most `allowed` published people have a row in the marked classes."""
+        each = int(self.people[marked].sum())  # counts a person in each of their classes
+        if each <= allowed or self.table.members is None:
+            return each <= allowed
+        if int(self.table.fewest_people(np.array(each))) > allowed:
+            return False
+        return self.people_in(marked) <= allowed
 
     def people_in(self, marked: BoolArray) -> int:
+        """Return published people who have a row in one of the marked classes (one flag per class)."""
         if self.table.members is None or not marked.any():
-            return super().people_in(marked)
+            return int(self.sizes[marked].sum())
         inside = np.zeros(self._space, dtype=bool)
         inside[self._occupied[marked]] = True
         return self._coded.members.number_among(inside.take(self._index))
@@ -115,14 +138,17 @@ class Counted(ClassesOfNode):
 
     @property
     def of_entries(self) -> IntArray:
+        """(entries,) the class of each of the table's keys."""
         return np.asarray(self._class[self._coded.classes.of_entries])
 
     def histogram(self, column: str) -> ValueCounts:
+        """Return published people by value of a sensitive column."""
         if column not in self._histograms:
             self._histograms[column] = self._histogram(column, self.table.members is not None)
         return self._histograms[column]
 
     def most_held(self, column: str) -> ValueCounts:
+        """Return the same with each as often as finer classes may hold them together."""
         return self.histogram(column) if self.table.members is None else self._histogram(column, False)
 
     def _histogram(self, column: str, corrects: bool) -> ValueCounts:
@@ -156,27 +182,6 @@ class Counted(ClassesOfNode):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeFigures:
-    """Figures of what some nodes publish, (nodes,) each, where classes of few rows are suppressed.
-
-    Attributes:
-        suppressed: rows.
-        kept: classes.
-        squares: the sum of the squared sizes of the kept classes.
-    """
-
-    suppressed: IntArray
-    kept: IntArray
-    squares: FloatArray
-
-    def taken(self, nodes: BoolArray) -> NodeFigures:
-        """Those of some of the nodes."""
-        return NodeFigures(
-            suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes]
-        )
-
-
 class Counter:
     """Finds the classes of nodes that are not below a floor, which may rise."""
 
@@ -186,63 +191,19 @@ class Counter:
         self.base = self._grouper.finest()
         self._floor = CodedClasses(self.base)
 
-    def classes(self, node: Node) -> Counted | Classes:
+    def classes(self, node: Node) -> Counted:
         """Return the classes of a node at or above the floor."""
-        if not self.is_counted(node):
-            return self._grouper.generalized(self.base, node)
-        return Counted(self._remembering(), node)
-
-    def _remembering(self) -> CodedClasses:
-        """Return the floor, and forget its labels where they are too many."""
         if self._floor.size > REMEMBERED:
-            self._floor = CodedClasses(self.base)
-        return self._floor
-
-    @property
-    def at_once(self) -> int:
-        """Nodes whose figures are counted together with gain, at least one."""
-        classes = len(self.base.class_keys)
-        return AT_ONCE // classes if classes <= SMALL else 1
-
-    def is_counted(self, node: Node) -> bool:
-        """Return whether classes of a node are counted.
-
-        Labels with too many combinations are sorted.
-        """
+            self._floor = CodedClasses(self.base)  # without labels
         most = COMBINATIONS * len(self.base.class_keys) * (1 if self.table.members is None else 2)
-        return math.prod(map(getitem, self.table.widths, node)) <= most
+        return Counted(self._floor, node, most)
 
-    def figures(self, nodes: Sequence[Node], least: int) -> NodeFigures:
-        """Count the figures of some nodes, where classes of fewer rows than `least` are suppressed."""
-        floor = self._remembering()
-        number = np.empty((len(nodes), len(floor.keys)), dtype=np.int64)
-        starts = np.zeros(len(nodes) + 1, dtype=np.int64)
-        for place, node in enumerate(nodes):
-            index, shape = floor.index(node)
-            np.add(index, starts[place], out=number[place])
-            starts[place + 1] = starts[place] + math.prod(shape)
-        weights = np.broadcast_to(floor.published, number.shape)
-        sizes = np.bincount(number.ravel(), weights.ravel(), starts[-1])
-        is_kept = sizes >= least
-        kept = sizes * is_kept
-        rows = np.add.reduceat(kept, starts[:-1])
-        return NodeFigures(
-            suppressed=(floor.published.sum() - rows).astype(np.int64),
-            kept=np.add.reduceat(is_kept, starts[:-1], dtype=np.int64),
-            squares=np.add.reduceat(kept * kept, starts[:-1]),
-        )
-
-    def around(self, classes: Counted | Classes, place: int) -> FloatArray:
+    def around(self, classes: Counted, place: int) -> FloatArray:
         """(shape of the lattice) the people, at most, with the rows of one of these classes, at each node.
 
         Nodes below the floor are left out.
         """
-        if isinstance(classes, Counted):
-            inside = classes.inside(place)
-        else:
-            keys = self.table.generalize(self.base.class_keys, self.base.node, classes.node)
-            inside = keys >> self.table.tail == classes.class_keys[place] >> self.table.tail
-        return self._floor.around(int((inside * self.base.sizes).argmax()))
+        return self._floor.around(int((classes.inside(place) * self.base.sizes).argmax()))
 
     def raise_floor(self, floor: Node) -> None:
         """From now on only nodes at or above this one are asked for."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.anonymize.fulldomain.counter import Counted, Counter
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.judge import Solution
 from dpcore.anonymize.fulldomain.metrics import ClassSizeMetric, Metric, Separable
-from dpcore.anonymize.fulldomain.search import Solution
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -64,8 +65,8 @@ class Frontier:
         self._people = np.zeros(shape, dtype=np.int64)
         self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
-        self._grouper = Grouper(table)
-        for classes in walked(self._grouper, "looking at all combinations", on_progress):
+        self._counter = Counter(table)
+        for classes in walked(Grouper(table), "looking at all combinations", on_progress):
             self._add(classes)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
@@ -111,9 +112,9 @@ class Frontier:
             classes=int(kept[index]),
         )
 
-    def _judged(self, index: int, k: int) -> tuple[Classes, BoolArray]:
+    def _judged(self, index: int, k: int) -> tuple[Counted, BoolArray]:
         """Return the classes of a node, and which of them are suppressed."""
-        classes = self._grouper.classes(self.table.lattice.node(index))
+        classes = self._counter.classes(self.table.lattice.node(index))
         return classes, violations((KAnonymity(k=k), *self.models), classes)
 
     def _people_of(self, index: int, k: int) -> int:

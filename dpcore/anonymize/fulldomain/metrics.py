@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import ClassesOfNode
+from dpcore.anonymize.fulldomain.counter import Counted
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples, n_log_n
 from dpcore.errors import UsageError
@@ -35,7 +35,7 @@ class Metric(Registered, ABC):
         """(nodes,) a lower bound of the score of every node, by index."""
 
     @abstractmethod
-    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
         """Return the score of a node of which some classes are suppressed.
 
         Args: suppressed: (classes,).
@@ -110,7 +110,7 @@ class InformationLoss(Separable):
         added = np.interp(suppressed, *table.cheapest[column][level])
         return self._term(table, column, table.covered[column][level] + added)
 
-    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
         table = classes.table
         sizes = classes.sizes[suppressed]
         total = np.zeros(1)
@@ -153,7 +153,7 @@ class NonUniformEntropy(Separable):
         entropy = n_log_n(suppressed) - bits[whole] - n_log_n(suppressed - reached[whole])
         return np.asarray(self.terms(table, column)[level] + self._weight(table, column) * entropy)
 
-    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
         table = classes.table
         sizes = classes.sizes[suppressed]
         total = 0.0
@@ -171,7 +171,7 @@ class ClassSizeMetric(Metric):
     """A figure that the class sizes alone decide."""
 
     @abstractmethod
-    def above(self, classes: ClassesOfNode, least: int) -> float:
+    def above(self, classes: Counted, least: int) -> float:
         """Return a lower bound for all generalizations, whose kept classes have at least so many rows."""
 
     @abstractmethod
@@ -192,14 +192,14 @@ class Discernibility(ClassSizeMetric):
     def bounds(self, table: Tuples) -> FloatArray:
         return table.rows**2 / _most_classes(table)
 
-    def above(self, classes: ClassesOfNode, least: int) -> float:
+    def above(self, classes: Counted, least: int) -> float:
         sizes = classes.sizes.astype(np.float64)
         return float(sizes @ np.maximum(sizes, least))
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return score / table.rows
 
-    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
         kept = classes.sizes[~suppressed].astype(np.float64)
         return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
 
@@ -219,7 +219,7 @@ class AverageClassSize(ClassSizeMetric):
     def bounds(self, table: Tuples) -> FloatArray:
         return table.rows / _most_classes(table)
 
-    def above(self, classes: ClassesOfNode, least: int) -> float:
+    def above(self, classes: Counted, least: int) -> float:
         small = classes.sizes < least
         most = np.count_nonzero(~small) + int(classes.sizes[small].sum()) // least + 1
         return classes.table.rows / most
@@ -227,7 +227,7 @@ class AverageClassSize(ClassSizeMetric):
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return float(table.rows)
 
-    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
         sizes = classes.sizes
         kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
         return classes.table.rows / max(kept, 1)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.counter import Counter
+from dpcore.anonymize.fulldomain.judge import Solution
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric
-from dpcore.anonymize.fulldomain.search import Solution
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import PrivacyModel, violations
 from dpcore.anonymize.thresholds import most_within
@@ -34,14 +34,14 @@ def neighbors(
     table: Tuples, node: Node, models: Sequence[PrivacyModel], *, limit: float, metric: Metric
 ) -> tuple[Neighbor, ...]:
     """Return the node, then each that is one level finer or coarser in one column, column by column."""
-    grouper, allowed = Grouper(table), most_within(limit, table.people)
+    counter, allowed = Counter(table), most_within(limit, table.people)
     nodes = [node]
     for place, (level, top) in enumerate(zip(node, table.lattice.top, strict=True)):
         levels = (each for each in (level - 1, level + 1) if 0 <= each <= top)
         nodes += [(*node[:place], each, *node[place + 1 :]) for each in levels]
     result = []
     for each in nodes:
-        classes = grouper.classes(each)
+        classes = counter.classes(each)
         marked = violations(models, classes)
         people = np.sort(classes.people[classes.people > 0])
         first_kept = int(np.searchsorted(np.cumsum(people), allowed, side="right"))

@@ -8,112 +8,20 @@ so on (inclusion and exclusion). Corrections are numbers that add up as rows do;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.lattice import Lattice
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.errors import LimitError
-from dpcore.tables.classes import BoolArray, IntArray, class_index, starts_of
+from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
 OWNERS = 50_000
 """People whose corrections are found at once, if these are not too many."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Members:
-    """The owners of the entries of a table, as pairs of a person and an entry, sorted by both.
-
-    Attributes:
-        alike: (persons,) how many people hold the same entries, where one stands for all of them; None where
-            each stands for one.
-    """
-
-    person: IntArray
-    entry: IntArray
-    alike: IntArray | None = None
-
-    @classmethod
-    def of(cls, person: IntArray, entry: IntArray, entries: int, alike: IntArray | None = None) -> Members:
-        """From pairs in any order that may repeat."""
-        pairs = np.sort(person * entries + entry)
-        pairs = pairs[starts_of(pairs)]
-        return cls(person=pairs // entries, entry=pairs % entries, alike=alike)
-
-    @property
-    def weights(self) -> IntArray:
-        """(pairs,) the people whom each stands for."""
-        return np.ones(len(self.person), dtype=np.int64) if self.alike is None else self.alike[self.person]
-
-    def among(self, entries: BoolArray) -> Members:
-        """Return the pairs of the marked entries."""
-        here = entries[self.entry]
-        return replace(self, person=self.person[here], entry=self.entry[here])
-
-    def number_among(self, entries: BoolArray) -> int:
-        """Return the people who have rows in one of the marked entries."""
-        person = self.person.take(np.flatnonzero(entries.take(self.entry)))
-        if self.alike is not None:
-            return int(self.alike[person[starts_of(person)]].sum())
-        return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
-
-    def fewest(self, pairs: IntArray) -> IntArray:
-        """Return the people, at least, who have so many pairs of person and entry."""
-        sizes, people, most = self._by_size
-        place = np.searchsorted(most, pairs, side="right") - 1
-        return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
-
-    @cached_property
-    def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the pairs of each one, those with most first, the people before them, and their pairs."""
-        sizes = np.bincount(self.person)
-        order = np.argsort(-sizes)
-        sizes = np.append(np.maximum(sizes[order], 1), 1)
-        number = np.append(
-            np.ones(len(order), dtype=np.int64) if self.alike is None else self.alike[order], 0
-        )
-        people, most = (np.cumsum(each) - each for each in (number, number * sizes))
-        return sizes, people, most
-
-
-class NumbersInKeys(Protocol):
-    """The place of the numbers of a column inside the keys."""
-
-    def of(self, keys: IntArray) -> IntArray:
-        """Return the numbers inside the keys."""
-
-
-class TupleTable(Protocol):
-    """The attributes of tuples that are read here, each explained in `Tuples`."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def keys(self) -> IntArray: ...
-    @property
-    def published(self) -> IntArray: ...
-    @property
-    def tail(self) -> int: ...
-    @property
-    def has_subset(self) -> bool: ...
-    @property
-    def fields(self) -> Mapping[str, NumbersInKeys]: ...
-    @property
-    def members(self) -> Members | None: ...
-    @property
-    def priority(self) -> tuple[int, ...]: ...
-    @property
-    def lattice(self) -> Lattice: ...
-    @property
-    def codes(self) -> Sequence[IntArray]: ...
-
-    def digits(self, keys: IntArray, column: int) -> IntArray:
-        """Return the codes of a column inside the keys."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,7 +35,6 @@ class Folded:
         counts: (views, entries) people, each in every tuple of theirs.
         view, entry, count: (corrections,) what to add to a view's classes that hold the entry, and
         levels: (columns, corrections) from which node on.
-        begin: (corrections,) the last column, by its place in the table's priority, of a level above 0.
     """
 
     counts: IntArray
@@ -135,10 +42,9 @@ class Folded:
     entry: IntArray
     count: IntArray
     levels: IntArray
-    begin: IntArray
 
     @classmethod
-    def of(cls, table: TupleTable) -> Folded:
+    def of(cls, table: Tuples) -> Folded:
         """Fold the people of a table.
 
         Raises: LimitError when people have too many different rows.
@@ -153,16 +59,23 @@ class Folded:
             views.append((table.members.person, table.members))
         folded = [_view(table, owner, members.entry, members.weights) for owner, members in views]
         levels = np.concatenate([each.levels for _, each in folded], axis=1)
-        rank = np.empty(len(table.priority), dtype=np.int64)
-        rank[list(table.priority)] = np.arange(len(rank))
         return cls(
             counts=np.stack([counts for counts, _ in folded]),
             view=np.repeat(np.arange(len(folded)), [len(each.entry) for _, each in folded]),
             entry=np.concatenate([each.entry for _, each in folded]),
             count=np.concatenate([each.count for _, each in folded]),
             levels=levels,
-            begin=((levels > 0) * rank[:, None]).max(axis=0),
         )
+
+
+_FOLDED: WeakKeyDictionary[Tuples, Folded] = WeakKeyDictionary()
+
+
+def folded_of(table: Tuples) -> Folded | None:
+    """Return the sums of the people of a table, found once, None where every row is a person."""
+    if table.members is not None and table not in _FOLDED:
+        _FOLDED[table] = Folded.of(table)
+    return _FOLDED.get(table)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -201,7 +114,7 @@ class _Terms:
         )
 
 
-def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
+def _view(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
     """Return (entries,) owners in each of their tuples, and the corrections, for some owners at a time.
 
     Args: weights: (pairs of owner and entry,) the people that the owner stands for.
@@ -235,12 +148,12 @@ def _view(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray
     return counts, corrections
 
 
-def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
+def _corrections(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
     """Return the corrections of some owners with their tuples, None where they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1
-    columns, strides = len(table.names), np.array(table.lattice.strides)
+    columns = len(table.names)
 
     def single(places: BoolArray) -> _Terms:
         return _Terms(
@@ -259,8 +172,7 @@ def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: I
         other = with_more[terms.owner]
         met = np.maximum(terms.levels, _meeting(table, terms.entry, other))
         met_terms = _Terms(owner=terms.owner, entry=other, count=-terms.count, levels=met)
-        node = strides @ met
-        met_terms = met_terms.folded(class_index([met_terms.owner, node]))
+        met_terms = met_terms.folded(class_index([met_terms.owner, *met]))
         corrections.append(met_terms)
         terms = _Terms.joined([terms, further, met_terms])
         if len(terms.owner) > MOST_CORRECTIONS:
@@ -268,7 +180,7 @@ def _corrections(table: TupleTable, owner: IntArray, entry: IntArray, weights: I
     return _Terms.joined(corrections)
 
 
-def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
+def _folded(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
     """One correction for those that begin at one node in one class."""
     nothing = np.empty(0, dtype=np.int64)
     none = _Terms(
@@ -277,14 +189,14 @@ def _folded(table: TupleTable, parts: Sequence[_Terms]) -> _Terms:
     joined = _Terms.joined([none, *parts])
     if not len(joined.entry):
         return joined
-    strides = np.array(table.lattice.strides)
-    same = [strides @ joined.levels, table.keys[joined.entry] & ((1 << table.tail) - 1)]
+    tails = (table.keys[joined.entry] & ((1 << table.tail) - 1)).astype(np.int64)
+    same = [*joined.levels, tails]
     for column, codes in enumerate(table.codes):
         same.append(codes[joined.levels[column], table.digits(table.keys[joined.entry], column)])
     return joined.folded(class_index(same))
 
 
-def _meeting(table: TupleTable, left: IntArray, right: IntArray) -> IntArray:
+def _meeting(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
     """(columns, pairs) the lowest levels at which the tuples of two entries have one label."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):

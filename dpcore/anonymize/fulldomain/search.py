@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counted, Counter, NodeFigures
-from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
+from dpcore.anonymize.fulldomain.bounded import BoundedSearch
+from dpcore.anonymize.fulldomain.counter import Counted, Counter
+from dpcore.anonymize.fulldomain.judge import Judge, Solution
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -25,35 +24,19 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     Separable,
 )
-from dpcore.anonymize.fulldomain.size import check_nodes, progress_each, walked
+from dpcore.anonymize.fulldomain.size import MOST_NODES, progress_each, too_large
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray
+from dpcore.tables.classes import BoolArray
 
 WORTHWHILE = 6
 """Nodes that a look at one class should close; else the pause until the next such look is doubled."""
 LONGEST_PAUSE = 16
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Solution:
-    """The optimal node, of the lowest score and, among equal scores, of the lowest sum of levels."""
-
-    node: Node
-    score: float
-    suppressed: int
-    """Rows."""
-    people: int
-    """People who have a suppressed row."""
-    classes: int
-    """Classes that are kept."""
-    checks: int = 0
-    """Nodes that were grouped until it was found."""
 
 
 def search(
@@ -66,6 +49,8 @@ def search(
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
+    Of a lattice with too many nodes to look through, a good one, with a bound of what others lose.
+
     Args:
         table: the distinct tuples.
         models: all must hold in every class that is kept.
@@ -74,58 +59,56 @@ def search(
         on_progress: gets the stage and the share done, from which the time that is left follows; what it
             raises ends the search.
 
-    Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
-        when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
+    Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice under a
+        metric that is no sum over the columns, InfeasibleError when no node meets the limit (the nearest
+        feasible one is in `details["nearest_limit"]`).
     """
     if not 0 <= limit <= 1:
         raise UsageError(f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of people")
-    check_nodes(table)
     metric = metric or InformationLoss()
     allowed = most_within(limit, table.people)
-    run = _Search(table, tuple(models), allowed, metric, on_progress)
-    run.bisect()
-    if isinstance(metric, Discernibility):
-        run.close_in()
-    run.descend()
+    run: _Search | BoundedSearch
+    if table.lattice.size <= MOST_NODES:
+        run = _Search(table, models, allowed, metric, on_progress)
+    elif isinstance(metric, Separable):
+        run = BoundedSearch(table, models, allowed, metric, on_progress)
+    else:
+        raise too_large(table)
+    run.run()
     if run.best is None:
         raise _infeasible(table, models, limit, on_progress)
     return run.best
 
 
-class _Search:
+class _Search(Judge):
     def __init__(
         self,
         table: Tuples,
-        models: tuple[PrivacyModel, ...],
+        models: Sequence[PrivacyModel],
         allowed: int,
         metric: Metric,
         on_progress: OnProgress,
     ) -> None:
+        super().__init__(table, models, allowed, metric)
         self.on_progress = on_progress
-        self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
-        self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
-        self.counter = Counter(table)
-        # without histograms of sensitive values, and monotone: what decides most nodes
-        plain = [each for each in models if each.monotone and not isinstance(each, SensitiveModel)]
-        if table.members is None:
-            least = [
-                each.fewest(table.secrets[each.column]) for each in models if isinstance(each, SensitiveModel)
-            ]
-            plain += [KAnonymity(k=max(least))] if least else []
-        self.plain = tuple(plain)
-        self._decides_by_histogram = not set(models) <= set(plain)
         self.bounds = metric.bounds(table)
         self.guesses = table.collisions if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
-        self.best: Solution | None = None
-        self.checks = self.histograms = self.refused = 0
+        self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
         self.each = progress_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was reported
         self.is_bounding = isinstance(metric, ClassSizeMetric)
         self.waits, self.pause = 0, 1  # until one class is looked at again
-        self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
+        self.least = max([1, *(each.k for each in self.plain if isinstance(each, KAnonymity))])
+
+    def run(self) -> None:
+        """Find the optimum."""
+        self.bisect()
+        if isinstance(self.metric, Discernibility):
+            self.close_in()
+        self.descend()
 
     def bisect(self) -> None:
         """Find a good feasible node early, by halving the nodes by bound, as if feasibility followed it."""
@@ -141,60 +124,13 @@ class _Search:
             low, high = (low, middle) if feasible else (middle + 1, high)
 
     def descend(self) -> None:
-        """Check what is still open, the most general nodes first.
-
-        Nodes of one sum of levels are not below each other.
-        """
+        """Check what is still open, the most general nodes first."""
         left, total = self.open.nonzero()[0], self.table.lattice.total_levels
         self.is_bounding = False  # the generalizations of an open node are closed by now
         ordered = left[np.lexsort((self.bounds[left], -total[left]))]
-        for antichain in np.split(ordered, np.flatnonzero(np.diff(total[ordered])) + 1):
-            self._check_all(antichain)
-
-    def _check_all(self, indices: IntArray) -> None:
-        """Check what is open of nodes that are not below each other, some together where that is faster."""
-        # where nothing may be suppressed, one class decides more than a node by itself
-        sifts = self.allowed > 0 and self.table.members is None
-        indices, place = indices[self.open[indices]], 0
-        while place < len(indices):
-            some = indices[place : place + (self.counter.at_once if sifts else 1)]
-            place += len(some)
-            if len(some) > 1:
-                self._sift(some[self.open[some]])
-            for index in some.tolist():
-                if self.open[index]:
-                    self._check(index)
-
-    def _sift(self, indices: IntArray) -> None:
-        """Close some nodes that suppress too much, or score too much, by the rows of their classes alone.
-
-        Rows are people.
-        """
-        lattice = self.table.lattice
-        nodes = [(index, lattice.node(index)) for index in indices.tolist()]
-        counted = [(index, node) for index, node in nodes if self.counter.is_counted(node)]
-        if not counted:
-            return
-        self._tell(len(counted), lattice.top)
-        figures = self.counter.figures([node for _, node in counted], self.least)
-        fits = figures.suppressed <= self.allowed
-        for place in np.flatnonzero(~fits).tolist():
-            self.grid[lattice.below(counted[place][1])] = False
-        if self.best is not None and fits.any():
-            kept = np.array([index for index, _ in counted])[fits]
-            worse = self._least(kept, figures.taken(fits)) > self.best.score * (1 + ROUNDING)
-            self.open[kept[worse]] = False
-
-    def _least(self, indices: IntArray, figures: NodeFigures) -> FloatArray:
-        """(nodes,) what nodes with these figures score at least."""
-        if isinstance(self.metric, Separable):
-            return self.metric.bounds_given(self.table, indices, figures.suppressed)
-        if self._decides_by_histogram and 4 * self.refused > self.histograms:
-            return np.zeros(len(indices))  # to look may close others
-        # the classes that other models suppress are one more, where classes are what is counted
-        more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
-        assert isinstance(self.metric, ClassSizeMetric)
-        return self.metric.of(self.table.rows, figures.kept, figures.squares, figures.suppressed + more)
+        for index in ordered.tolist():
+            if self.open[index]:
+                self._check(index)
 
     def close_in(self) -> None:
         """Check what is still open, the nodes most similar to the best one first.
@@ -227,23 +163,27 @@ class _Search:
                 self._close_around(classes, marked)
             return False
         self._suppresses(classes, marked)
-        if self._decides_by_histogram:
+        if self.decides_by_histogram:
             if self._is_not_worth_it(classes, marked):
                 return True
             marked = violations(self.models, classes)
-            blocked = bool((classes.people[marked] == 0).any())
+            is_feasible = self.by_histogram(classes, marked)
             self.histograms += 1
-            if blocked or not classes.suppresses_few(marked, self.allowed):
-                self.refused += 1
-                if blocked or not self._may_suppress_few(classes, marked):
-                    self.grid[lattice.below(node)] = False
+            self.refused += not is_feasible
+            if is_feasible is False:
+                self.grid[lattice.below(node)] = False
+            if not is_feasible:
                 return False
         if not marked.any():
             self.grid[lattice.above(node)] = False
-        self._accept(classes, marked)
+        if self.keep(classes, marked) and self.best is not None:
+            score = self.best.score
+            self.open &= self.bounds <= score
+            if isinstance(self.metric, ClassSizeMetric):
+                self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
         return True
 
-    def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
+    def _close_around(self, classes: Counted, marked: BoolArray) -> None:
         """Close nodes by the smallest class where nothing may be suppressed, which decides many of them."""
         people = classes.people[marked]
         self.waits -= 1
@@ -256,14 +196,14 @@ class _Search:
         self.pause = min(2 * self.pause, LONGEST_PAUSE) if few else 1
         self.waits = self.pause
 
-    def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
+    def _suppresses(self, classes: Counted, marked: BoolArray) -> None:
         """Remember what specializations suppress at least."""
         rows = int(classes.sizes[marked].sum())
         if rows and isinstance(self.metric, Separable):
             below = self.suppressed[self.table.lattice.below(classes.node)]
             np.maximum(below, rows, out=below)
 
-    def _is_not_worth_it(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
+    def _is_not_worth_it(self, classes: Counted, marked: BoolArray) -> bool:
         """Return whether histograms could not make a node the best, and seldom close others."""
         if self.best is None or 4 * self.refused > self.histograms:
             return False
@@ -282,7 +222,7 @@ class _Search:
             self.best.score
         )
 
-    def _raise_bounds(self, classes: ClassesOfNode) -> None:
+    def _raise_bounds(self, classes: Counted) -> None:
         """Raise the bounds of the generalizations of these classes, where class sizes are the score."""
         assert isinstance(self.metric, ClassSizeMetric)
         lowest = self.metric.above(classes, self.least)
@@ -291,17 +231,13 @@ class _Search:
         if self.best is not None:
             self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> Counted | Classes:
-        self._tell(1, node)
-        return self.counter.classes(node)
-
-    def _tell(self, looks: int, node: Node) -> None:
-        """Report that this node, or some open nodes, are looked at."""
-        before, self.checks = self.checks, self.checks + looks
-        if before.bit_length() < self.checks.bit_length():  # 1, 2, 4, 8, ...
-            self._raise_floor(node)
-        for _ in range((before - 1) // self.each, (self.checks - 1) // self.each):
+    def _look(self, node: Node) -> Counted:
+        self.checks += 1
+        if self.checks % self.each == 1 % self.each:
             self.on_progress("searching", self._share())
+        if self.checks & (self.checks - 1) == 0:  # 1, 2, 4, 8, ...
+            self._raise_floor(node)
+        return self.counter.classes(node)
 
     def _share(self) -> float:
         """Estimate the part of all looks that was taken.
@@ -322,38 +258,6 @@ class _Search:
         lowest = [int(self.grid.any(axis=axis).argmax()) for axis in others]
         self.counter.raise_floor(tuple(map(max, map(min, lowest, node), self.counter.base.node)))
 
-    def _may_suppress_few(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
-        """Return whether some specialization of an infeasible node could be feasible."""
-        if all(model.monotone for model in self.models) or (
-            self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
-        ):
-            return False
-        if not classes.suppresses_few(violations(self.relaxations, classes), self.allowed):
-            return False
-        for model in self.models:
-            if isinstance(model, TCloseness) and (held := classes.most_held(model.column)) is not None:
-                lost = model.lost(classes, marked, held).sum()
-                if int(self.table.fewest_people(np.array(lost))) > self.allowed:
-                    return False
-        return True
-
-    def _accept(self, classes: ClassesOfNode, suppressed: BoolArray) -> None:
-        """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
-        score = self.metric.score(classes, suppressed)
-        best = self.best
-        if best is None or (score, sum(classes.node)) < (best.score, sum(best.node)):
-            self.best = Solution(
-                node=classes.node,
-                score=score,
-                suppressed=int(classes.sizes[suppressed].sum()),
-                people=classes.people_in(suppressed),
-                classes=int(np.count_nonzero(classes.sizes[~suppressed])),
-                checks=self.checks,
-            )
-            self.open &= self.bounds <= score
-            if isinstance(self.metric, ClassSizeMetric):
-                self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
-
 
 def _infeasible(
     table: Tuples, models: Sequence[PrivacyModel], limit: float, on_progress: OnProgress
@@ -362,11 +266,14 @@ def _infeasible(
 
     The nearest feasible one is rounded up to a tenth of a percent.
 
-    Where all models are monotone it is that of the most general node.
+    Where all models are monotone it is that of the most general node, which stands for it where nodes are
+    too many.
     """
-    least, grouper = table.people + 1, Grouper(table)
-    top = [grouper.classes(table.lattice.top)] if all(model.monotone for model in models) else None
-    for classes in top or walked(grouper, "finding the nearest limit", on_progress):
+    least, counter, size = table.people + 1, Counter(table), table.lattice.size
+    is_top = size > MOST_NODES or all(model.monotone for model in models)
+    for index in range(size - 1 if is_top else 0, size):
+        on_progress("finding the nearest limit", index / size)
+        classes = counter.classes(table.lattice.node(index))
         suppressed = violations(models, classes)
         if classes.people[suppressed].all():
             least = min(least, classes.people_in(suppressed))

@@ -22,7 +22,7 @@ from dpcore.tables.classes import FloatArray
 MOST_SECONDS = 120.0
 """One pass over all nodes refuses above it."""
 MOST_NODES = 2_000_000
-"""Full-domain search refuses above it, which bounds its memory: 50 bytes a node."""
+"""Nodes that are looked through; more are searched within a bound. Their memory is 50 bytes a node."""
 TRIED = 16
 """Nodes that are counted to predict the seconds of all."""
 SMALL_LIMIT = 0.05
@@ -102,7 +102,7 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
         finer = tuple(level - (column in last) for column, level in enumerate(node))
         start = grouper.classes(finer)
         began = time.process_time()
-        classes = grouper.generalized(start, node, on_path=True) if last else start
+        classes = grouper.generalized(start, node) if last else start
         violations(models, classes)
         figures = (classes.people, classes.sizes, classes.sizes * classes.sizes)
         for each in figures:
@@ -159,24 +159,18 @@ def memory_of(table: Tuples) -> int:
     return FIXED_BYTES + max(searched, int(folded))
 
 
-def check_nodes(table: Tuples) -> None:
-    """Raise LimitError when the lattice has too many nodes to search."""
-    prediction = predict(table.hierarchies, len(table.keys))
-    if prediction.nodes > MOST_NODES:
-        raise _too_large(prediction)
-
-
 def check_feasible(table: Tuples) -> None:
     """Raise LimitError when one pass over all nodes would go beyond its bounds."""
+    if not predict(table.hierarchies, len(table.keys)).is_feasible:
+        raise too_large(table)
+
+
+def too_large(table: Tuples) -> LimitError:
+    """Return the error for a lattice that is not searched."""
     prediction = predict(table.hierarchies, len(table.keys))
-    if not prediction.is_feasible:
-        raise _too_large(prediction)
-
-
-def _too_large(prediction: Prediction) -> LimitError:
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
-        remedy="take fewer columns, or local recoding",
+        remedy="take information loss as the measure, fewer quasi-identifiers or levels, or local recoding",
         nodes=prediction.nodes,
         seconds=prediction.seconds,
     )

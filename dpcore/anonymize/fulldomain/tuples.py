@@ -14,15 +14,18 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.bits import Bits, side_by_side
+from dpcore.anonymize.fulldomain.bits import Bits, side_by_side, zeros
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
-from dpcore.anonymize.fulldomain.people import Folded, Members
+from dpcore.anonymize.fulldomain.members import Members
 from dpcore.anonymize.groups import SensitiveColumn, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
+
+SHOWN = Bits.at(0, 2)
+"""The place of the flag of the rows to be published inside the keys, under a research subset."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,14 +75,9 @@ class Tuples:
         return self.members.fewest(each)
 
     @cached_property
-    def folded(self) -> Folded | None:
-        """The sums of people, None where every row is a person."""
-        return None if self.members is None else Folded.of(self)
-
-    @cached_property
     def published(self) -> IntArray:
         """The published rows of every key, int64."""
-        return self.counts * (self.keys & 1) if self.has_subset else self.counts
+        return self.counts * SHOWN.of(self.keys) if self.has_subset else self.counts
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
@@ -172,7 +170,7 @@ class Tuples:
     @cached_property
     def half(self) -> int:
         """The number of first columns with about as many combinations of levels as the rest."""
-        reached = np.cumprod(self.lattice.shape)
+        reached = np.cumprod(self.lattice.shape, dtype=np.float64)
         return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
@@ -206,6 +204,7 @@ class Tuples:
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
+                step = step.astype(keys.dtype)
                 keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
         return keys
 
@@ -224,11 +223,11 @@ class Tuples:
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
         """(rows,) int64 keys of rows with these leaves, without tails, and flags of those starred before."""
-        keys: IntArray = np.zeros(1, dtype=np.int64)
+        keys = zeros(1, self.columns)
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
         ):
-            place = np.zeros(len(hierarchy.values), dtype=np.int64)
+            place = zeros(len(hierarchy.values), self.columns)
             place[used] = np.arange(len(used))
             keys = keys | (place[leaves[name]] << bits.shift)
         return keys, _starred(self.hierarchies, [leaves[name] for name in self.names])
@@ -261,7 +260,7 @@ class Tuples:
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
         Raises: SchemaError for a table without rows to publish; HierarchyError for values without a path,
-            LimitError when the columns have too many values together.
+            LimitError when people have too many different rows.
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
@@ -288,9 +287,10 @@ class Tuples:
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
         bits = side_by_side(sizes, below=int(subset is not None))
-        keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
+        keys = zeros(len(places), bits)
+        keys |= False if subset is None else subset[places]
         for each, where in zip(numbers, bits, strict=True):
-            keys |= each[places] << where.shift
+            keys |= each[places].astype(keys.dtype) << where.shift
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
         members = None
         if held is not None:

@@ -102,7 +102,7 @@ class SizeOf(_OfSearch[Prediction]):
     kind = "search size"
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
-        """Return the size, infinitely many seconds where the columns have too many values together."""
+        """Return the size, infinitely many seconds where people have too many different rows."""
         names = self.plan.quasi_identifiers
         try:
             table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))

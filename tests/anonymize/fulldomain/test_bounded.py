@@ -1,0 +1,121 @@
+"""Search of lattices that are too large to look through: its bound, and the nodes that it finds."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+from benchmarks.large import blocks, optimum
+from dpcore.anonymize.fulldomain import bounded
+from dpcore.anonymize.fulldomain import search as searches
+from dpcore.anonymize.fulldomain.bounded import BoundedSearch
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import KAnonymity
+from dpcore.errors import InfeasibleError, LimitError
+from tests.anonymize import oracle
+from tests.anonymize.oracle import METRICS, MODELS, cases, evaluate
+from tests.tiers import examples
+
+SEPARABLE = METRICS[:3]
+often = examples(15, suppress_health_check=list(HealthCheck))
+
+
+@often
+@given(data=st.data(), with_people=st.booleans())
+def test_small_lattices_are_decided_to_the_end(data: st.DataObject, with_people: bool) -> None:
+    """Else a node is called closed that is not, and the best one is never seen."""
+    case = data.draw(cases(with_subset=True, with_people=with_people))
+    models = tuple(data.draw(st.lists(st.sampled_from(MODELS), min_size=1, max_size=2)))
+    limit, metric = data.draw(st.sampled_from((0.0, 0.1, 0.35))), data.draw(st.sampled_from(SEPARABLE))
+    expected = oracle.optimum(case, models, limit, metric)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searches, "MOST_NODES", 0)
+        answer = None
+        with suppress(InfeasibleError):
+            answer = search(case.tuples(), models, limit=limit, metric=metric)
+    assert (answer is None) == (expected is None)
+    if answer is not None and expected is not None:
+        assert answer.score * (1 - answer.gap) <= expected[0] * (1 + 1e-6) + 1e-9
+        assert answer.score <= expected[0] * (1 + 2e-4) + 1e-9
+        suppressed, blocked = evaluate(case, answer.node, models)
+        assert (len(suppressed), blocked) == (answer.suppressed, False)
+        assert len(case.whose(suppressed)) == answer.people
+
+
+@lru_cache
+def made(mean: str, seed: int) -> tuple[pd.DataFrame, dict[str, Hierarchy], float]:
+    """A table of 20 columns, and its optimum."""
+    frame, trees = blocks(2_000, seed=seed)
+    return frame, trees, optimum(frame, trees, 5, mean)
+
+
+def asked(mean: str, seed: int, most: int = bounded.MOST_WORK) -> tuple[float, float, float]:
+    """The score that a search finds, what it says others score at least, and the optimum: 1.1e12 nodes."""
+    frame, trees, known = made(mean, seed)
+    table, metric = Tuples.build(frame, trees), InformationLoss(mean=mean)  # type: ignore[arg-type]
+    assert table.keys.dtype == object
+    assert table.lattice.size == 4**20
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded, "MOST_WORK", most)
+        found = search(table, [KAnonymity(k=5)], metric=metric)
+    return found.score, found.score * (1 - found.gap), known
+
+
+@pytest.mark.parametrize(("mean", "seed"), [("geometric", 1), ("arithmetic", 2)])
+def test_twenty_columns_of_a_known_optimum(mean: str, seed: int) -> None:
+    """Else more columns than can be looked through lose more than they must."""
+    score, least, known = asked(mean, seed)
+    assert least <= known * (1 + 1e-6)
+    assert score == pytest.approx(known, rel=2e-4)
+
+
+def test_a_search_that_ends_early_says_how_far_it_may_be_off() -> None:
+    """Else a person takes what was found in a minute for the best there is."""
+    score, least, known = asked("geometric", 1, most=3_000_000)
+    assert least <= known * (1 + 1e-6)
+    assert score > 1.01 * known
+
+
+def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the tests above pass whatever the bound is."""
+    close = BoundedSearch._close
+
+    def too_much(self: BoundedSearch, node: Node) -> Node:
+        closed = np.array(close(self, node))
+        raised = np.minimum(closed + 1, np.array(self.top) - 1).clip(min=closed)
+        self.rules[-1] = self.level > raised[self.column]
+        return tuple(closed.tolist())
+
+    monkeypatch.setattr(BoundedSearch, "_close", too_much)
+    with pytest.raises(AssertionError):
+        test_twenty_columns_of_a_known_optimum("geometric", 1)
+
+
+def test_what_no_levels_meet_is_said_of_a_large_lattice_too() -> None:
+    """Else a person waits for a minute, or hears that there are too many columns."""
+    names = tuple("ab")
+    flat = Hierarchy(values=names, levels=(names, ("*", "*")))
+    frame = pd.DataFrame({f"q{place}": list("abab") for place in range(22)})
+    table = Tuples.build(frame, dict.fromkeys(frame, flat))
+    with pytest.raises(InfeasibleError) as caught:
+        search(table, [KAnonymity(k=5)], limit=0.5)
+    assert caught.value.details["nearest_limit"] == 1.0
+    assert search(table, [KAnonymity(k=2)]).node == (0,) * 22
+
+
+def test_no_work_left_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nothing found is taken for nothing there."""
+    monkeypatch.setattr(bounded, "MOST_WORK", 0)
+    frame, trees = blocks(1_000)
+    with pytest.raises(LimitError, match="fewer quasi-identifiers"):
+        search(Tuples.build(frame, trees), [KAnonymity(k=5)])
