@@ -87,6 +87,7 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     """Messages with marks in all pages that are drawn from now on."""
     marks = Marking()
     monkeypatch.setattr(language, "catalogue", lambda _language: marks)
+    monkeypatch.setattr(language, "_stored", str)  # what a guarantee holds is compared whole
     monkeypatch.setattr(examples, "computed", functools.cache(examples.computed.__wrapped__))
     return marks
 

@@ -222,10 +222,10 @@ def overview(truth: Truth) -> dict[str, Any]:
         OFF: worst,
         ZEROS + "before": lambda shown: any(agrees(shown, share) for share in before),
         ZEROS + "after": lambda shown: any(agrees(shown, share) for share in after),
-        "Worst column > value": worst,
-        "Questions off by > value": truth.questions(truth.other),
-        "Impossible pairs > value": truth.never(truth.other),
-        "Relations kept > value": truth.kept,
+        "worst column > value": worst,
+        "questions off by > value": truth.questions(truth.other),
+        "impossible pairs > value": truth.never(truth.other),
+        "relations kept > value": truth.kept,
         **dict.fromkeys(KEPT, truth.kept),
         HEAD + "between perfect (0) and independent (1)": close(drawn),
         HEAD + "of": lambda cells: len(cells) == len(drawn),
@@ -349,7 +349,7 @@ def test_overview_and_columns(marking, name: str) -> None:
     """A release would be judged by other rows than those that it counted."""
     tab, truth = walked(name)
     facts = around(tab) | merged(overview(truth), of_columns(truth))
-    assert check(figures(tab, marking), facts, STATIC, None) >= {"Worst column > value", MOVED, HEAD + "mean"}
+    assert check(figures(tab, marking), facts, STATIC, None) >= {"worst column > value", MOVED, HEAD + "mean"}
 
 
 def test_pairs(marking) -> None:
@@ -426,7 +426,7 @@ def test_questions(marking) -> None:
     facts = {
         "In the original > value": int(count),
         "Answer from the release > value": float(answer),
-        "Off by > value": abs(answer - count) / count,
+        "off by > value": abs(answer - count) / count,
         "Asked directly, typically > value": math.log(2) * scale / count,
         "{rows:,} drawn rows|rows": len(truth.other),
         HEAD + "cells in the range": widths,

@@ -25,7 +25,7 @@ Z = 1.959963984540054
 DESIGN = {  # of a survey that nobody has answered yet: closed forms, held against oracles in tests/local
     "{days} days|days",
     "Make {number:,} links|number",
-    "Off by > value",
+    "off by > value",
     "People for ± 1 % > value",
     "Size of a report > value",
     "Someone who is 50 % sure of your answer can become at most {sure} % sure.|sure",

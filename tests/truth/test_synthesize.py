@@ -146,8 +146,8 @@ def everywhere(walk: Walk) -> dict[str, Any]:
     unit = f"add or remove one person (at most {walk.odd.cap} rows, named by {walk.odd.id!r})"
     return {
         "{name} {loss}|loss": EPSILON,
-        "Of each person at most {rows} rows were counted: further rows of people who have more are left out."
-        "|rows": walk.odd.cap,
+        "Of each person at most {number} rows were counted: further rows of people who have more are left "
+        "out.|number": walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
         "differentially private · {loss} · {unit}|unit": unit,
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
@@ -174,7 +174,7 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         **everywhere(walk),
         "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure": 100
         / (1 + math.exp(-EPSILON)),
-        "Cost > value": f"epsilon {EPSILON:g}",
+        "cost > value": f"epsilon {EPSILON:g}",
         "Left after > value": f"epsilon {walk.left - EPSILON:g}",
         "Off by, rows > value": max(each for _n, each in halves.values()),
         f"{FACTS}|half": half,
@@ -271,7 +271,7 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
     walk.tab.press("Mean and median")
     assert walk.tab.session.data_set is not None
     assert walk.tab.session.data_set.declaration is not None
-    name = str(next(each.value for each in walk.tab.at.selectbox if "Column" in each.label))
+    name = str(next(each.value for each in walk.tab.at.selectbox if bare(each.label) == "column"))
     column = next(c for c in walk.tab.session.data_set.declaration.schema.columns if c.name == name)
     low, high = float(column.low), float(column.high)
     radius = stats.gamma.rvs(4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng)
@@ -500,12 +500,12 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         f"{here} > column": [*walk.sizes],
     }
     seen |= compared(walk, marking, facts)
-    walk.tab.set("button_group", "View of the model", marking.gettext("Answers"))
+    walk.tab.set("button_group", "View of the model", marking.gettext("answers"))
     clique = tuple(
         next(each.value for each in walk.tab.at.multiselect if bare(each.label) == "How many rows by")
     )
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
-    walk.tab.set("button_group", "View of the model", marking.gettext("Error by noise"))
+    walk.tab.set("button_group", "View of the model", marking.gettext("error by noise"))
     largest = {
         pair: math.sqrt(2 / math.pi * m["variance"]) * array(m["values"]).size / (2 * max(total, 1))
         for m in measured
