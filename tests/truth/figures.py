@@ -97,7 +97,9 @@ class MarkedTab(Tab):
 
     def button(self, label: str) -> Any:
         """The first button whose label begins with `label`."""
-        return next(each for each in self.at.button if bare(each.label).startswith(label))
+        return next(
+            each for each in self.at.button if bare(each.label).casefold().startswith(label.casefold())
+        )
 
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
