@@ -21,8 +21,6 @@ No message and no attribute ever holds a cell value, a row number or an exact co
 They name columns, declared bounds and parameters.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """Progress callbacks, and where long functions are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Families of classes that are found by their `kind`, such as the kinds of columns."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from dpcore.errors import UsageError

@@ -1,7 +1,5 @@
 """Roots by halving, for the few places that must not need scipy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

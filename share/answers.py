@@ -4,8 +4,6 @@
 answered alike. Nothing here sees a true answer: the browser perturbs it before anything is sent.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

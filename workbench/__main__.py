@@ -17,8 +17,6 @@ like one on file is opened with --new-account alone. Where people sign in, say f
 in --as ada@example.org.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Checks of the chain of lines, before a line is trusted or another one follows."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import itertools

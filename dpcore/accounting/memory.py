@@ -1,7 +1,5 @@
 """A ledger in memory, which ends with the process."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 from typing import Any

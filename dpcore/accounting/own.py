@@ -1,7 +1,5 @@
 """A ledger as one of several people sees it, and keys for one purpose each."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The distance of the sensitive values of a class from those of the whole table (t-closeness)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

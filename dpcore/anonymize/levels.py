@@ -1,7 +1,5 @@
 """The levels of a plan, chosen where it has none, checked against the table, and carried out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The methods of anonymization, with what each needs and how it recodes the rows of a plan."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

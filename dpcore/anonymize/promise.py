@@ -1,7 +1,5 @@
 """The models that the table that leaves meets, in words, as its label."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness

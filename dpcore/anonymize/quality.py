@@ -3,8 +3,6 @@
 Each row prints a label that may stand for several values; all figures follow from how many those are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

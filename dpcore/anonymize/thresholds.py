@@ -1,7 +1,5 @@
 """Exact decisions at a threshold, which is often met exactly, where floats are too close."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Measurers of the rows of an engine, and the record of what they have read."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The account of a table on file, without any rows."""
 
-from __future__ import annotations
-
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.errors import ParameterError

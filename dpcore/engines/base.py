@@ -1,7 +1,5 @@
 """Engines, which hold the rows of a private table and answer the questions of the curator."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Kinds of connected sources, and the engine of each."""
 
-from __future__ import annotations
-
 import os
 import sys
 from abc import ABC, abstractmethod

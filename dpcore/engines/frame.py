@@ -1,7 +1,5 @@
 """Rows in memory, a pandas frame that is coded once and counted with one mixed-radix bincount a clique."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from dpcore.engines.base import Engine

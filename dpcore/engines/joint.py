@@ -1,7 +1,5 @@
 """Joint tables, of which few are counted in few passes, and from which all requested ones follow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

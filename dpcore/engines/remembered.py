@@ -1,7 +1,5 @@
 """Exact counts of one run, where nothing is counted twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

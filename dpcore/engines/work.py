@@ -6,8 +6,6 @@ A result follows from the batch alone, and adding is whole-number arithmetic or 
 neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

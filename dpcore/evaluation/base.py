@@ -1,7 +1,5 @@
 """The bases of all evaluations, which ask about the original rows for their owner's eyes only."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar

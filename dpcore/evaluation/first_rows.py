@@ -1,7 +1,5 @@
 """The first rows of a table whose rows do not fit, in place of all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpcore.evaluation.base import Readable

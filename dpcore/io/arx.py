@@ -5,8 +5,6 @@ These are never loaded: only the bits of the research subset are taken out of th
 of the classes WorkerSave, WorkerLoad and Vocabulary of ARX 3.9.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

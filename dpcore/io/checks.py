@@ -1,7 +1,5 @@
 """Limits of size, and checks of names, that every reader shares."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

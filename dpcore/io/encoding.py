@@ -3,8 +3,6 @@
 Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and named.
 """
 
-from __future__ import annotations
-
 import re
 
 from dpcore.errors import ReadError

@@ -6,8 +6,6 @@ A spreadsheet runs a cell of a CSV file that begins like a formula. Such texts g
 cells and in the header. Parquet is not opened by spreadsheets that way and keeps every text as it is.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from typing import Any

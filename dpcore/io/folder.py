@@ -4,8 +4,6 @@ Until it is complete it has a name of its own beside its place, and a lock that 
 others have left without a lock is removed whenever a folder is begun beside it.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Columns of texts to columns of numbers, dates and texts, looking at each distinct text once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The layout of a text file, with its separator, the title lines above the table, and its header."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

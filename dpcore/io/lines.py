@@ -6,8 +6,6 @@ Arrow reads a few things more kindly than this program may: an open quotation ma
 lines without end. So these are looked for before, in one linear pass.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

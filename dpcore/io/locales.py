@@ -4,8 +4,6 @@ All of it looks at texts one by one, in linear time, and at a column as a whole 
 which sign is before the decimals, and whether 06/04 is in April.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Options for reading a text file, and the reading of its cells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

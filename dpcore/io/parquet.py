@@ -6,8 +6,6 @@ decoded in batches, and what they really take is measured after each. Texts are 
 measured before they are spread over the rows. What pandas or others wrote beside the data is not looked at.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -5,8 +5,6 @@ dates ISO texts, and everything else stays text; empty cells are missing. What e
 "?", is for the schema to say. A pure function of the bytes, the name, the options and the limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal

@@ -4,8 +4,6 @@ So header, title lines, numbers and dates are found by one set of rules. Cells w
 the labels, and what the file calls missing is empty. Formulas are not run: their last values are read.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

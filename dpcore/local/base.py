@@ -4,8 +4,6 @@ A report supports its sender's category with chance p, and any other category wi
 the collector computes follows from p and q (Wang, Blocki, Li, Jha, USENIX Security 2017, section 3).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

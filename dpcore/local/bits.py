@@ -5,8 +5,6 @@ significant first, and stops at the first byte that differs: one byte is enough 
 script in the respondent's browser takes its bytes in the same order, so that both can be compared.
 """
 
-from __future__ import annotations
-
 import decimal
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Unbiased frequencies of answers from reports, with exact variances and intervals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Hadamard response, which reports one number, whose bits agree with a pattern of the true category."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Optimized local hashing, where each person answers a much shorter question, chosen at random."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from fractions import Fraction

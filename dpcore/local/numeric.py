@@ -1,7 +1,5 @@
 """Bounded numbers at the source, where every person reports a whole number, and their mean is estimated."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

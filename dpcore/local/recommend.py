@@ -1,7 +1,5 @@
 """The protocols for a question, in the order of their errors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

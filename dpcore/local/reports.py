@@ -1,7 +1,5 @@
 """Collected reports as JSON lines, each with its question and protocol, so that it decodes alone."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Randomized response, which says the truth with a chance, and another category otherwise."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Several questions to the same person, who shares epsilon out among them or answers one drawn at random."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Subset selection, which names a few categories, the true one among them more often than not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

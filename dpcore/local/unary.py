@@ -3,8 +3,6 @@
 Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur, Korolova (2014).
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction

@@ -12,8 +12,6 @@ type-B Eulerian polynomial B_p (Brenti 1994, section 3), whose coefficients are 
 of p + 1 geometric numbers, with P(J = j) ~ B(p, j) q^j.
 """
 
-from __future__ import annotations
-
 import bisect
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Noise on integer counts, one draw per cell, exact, from OpenDP and the system's randomness."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The dry run of a recipe, which refuses all that public facts can refuse before a charge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Private choices of a high score, and of common categories."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Noise scales of privacy losses, as floats whose exact value keeps the loss."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a 
 each class.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

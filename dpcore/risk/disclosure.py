@@ -4,8 +4,6 @@ All figures come from the pairs (class, value) that occur: a sensitive column ma
 Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li, Venkatasubramanian (2007) for t-closeness.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

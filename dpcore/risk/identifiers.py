@@ -1,7 +1,5 @@
 """Columns that look like identifiers, by the detector, as free text, or by nearly unique values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

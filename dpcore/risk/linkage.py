@@ -3,8 +3,6 @@
 Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip code, birth date and sex.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

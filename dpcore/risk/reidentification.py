@@ -5,8 +5,6 @@ table, a journalist only that the person is in a larger population, a marketer w
 possible. Source: Dankar, El Emam (2010), Trans. Data Privacy 3; sample figures as in ARX.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A person decides.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass

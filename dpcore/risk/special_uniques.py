@@ -9,8 +9,6 @@ Knowledge Discovery 16 (a row that is unique goes no deeper in the search). All 
 `suda2` in sdcMicro, except that a group is as large as the people in it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Sources: Benedetti, Franconi (1998), Statistical and technological solutions for
 dissemination; Franconi, Polettini (2004), Individual risk estimation in mu-Argus, LNCS 3050.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

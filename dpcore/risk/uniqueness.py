@@ -3,8 +3,6 @@
 Three models of how class sizes continue beyond the sample. All are estimates, and they differ.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of public bounds, cuts and special values, with one sentence for each that does not hold."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

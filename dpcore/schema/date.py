@@ -1,7 +1,5 @@
 """Columns of days. Their cells are days, weeks, months, quarters or years."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Texts that a spreadsheet would run as formulas, made harmless by an apostrophe in front, and back."""
 
-from __future__ import annotations
-
 import re
 
 # The signs, and their full-width forms, that start a formula; plain negative numbers are let through.

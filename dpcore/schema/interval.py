@@ -1,7 +1,5 @@
 """Columns of whole and real numbers. Their cells are half-open intervals."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy tails."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

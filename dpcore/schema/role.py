@@ -1,7 +1,5 @@
 """Roles, by what a column is to an attacker who wants to recognize a person."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]

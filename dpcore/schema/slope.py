@@ -7,8 +7,6 @@ neighbors, by the smaller of the two sides, and none where the sides disagree.
 Source: van Leer (1979), "Towards the ultimate conservative difference scheme V", the minmod limiter.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

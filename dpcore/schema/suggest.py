@@ -3,8 +3,6 @@
 What it took from the data is marked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ column, the other values, their order, or what is equal to what (True is not 1, 
 `canonical` gives the values of a column so, each distinct one once; ids, digests and texts all start there.
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import math

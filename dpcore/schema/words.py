@@ -1,7 +1,5 @@
 """Words that tables of many countries use for missing values, for yes and no, and for the sexes."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Recipes that learn from a table under a stated loss, and the models that they learn."""
 
-from __future__ import annotations
-
 from dpcore.model import Model as Model
 from dpcore.model import load_model as load_model
 from dpcore.synthesis.base import Expected as Expected

@@ -9,8 +9,6 @@ Source: Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism
 section 4, whose residual basis this uses for marginals that were measured as they are.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

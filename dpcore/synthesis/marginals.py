@@ -1,7 +1,5 @@
 """Recipes that measure cliques named in advance, and make those that overlap agree."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Random rows from tables of probabilities, as post-processing of noisy numbers."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

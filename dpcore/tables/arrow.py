@@ -4,8 +4,6 @@ What a value becomes follows from the value and the declared type of its column,
 so that a table read in batches is the table read at once.
 """
 
-from __future__ import annotations
-
 import decimal
 import functools
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ Everything that counts rows in this package without a lattice counts these codes
 its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

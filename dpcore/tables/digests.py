@@ -5,8 +5,6 @@ changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: wi
 two rows alike, nor find out a row from its digest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any

@@ -1,7 +1,5 @@
 """The distance of two tables of counts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ They follow from the texts of values as models and hierarchies see them, so that
 agree, and go nowhere. What is stored, or is secret, has a keyed digest of `tables.digests`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

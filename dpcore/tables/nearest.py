@@ -1,7 +1,5 @@
 """The distribution that lies nearest to noisy numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers of people where a person may have several rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ changes with another person's rows. It is quick, and lives as long as one piece 
 digest of `tables.digests`.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 import struct

@@ -1,7 +1,5 @@
 """Sums of public numbers over rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

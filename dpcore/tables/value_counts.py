@@ -1,7 +1,5 @@
 """Counts of the values of one column in each class, and how far they are from those of the whole table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

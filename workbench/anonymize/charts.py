@@ -1,7 +1,5 @@
 """Charts of the Anonymize page."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pandas as pd

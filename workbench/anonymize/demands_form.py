@@ -1,7 +1,5 @@
 """Form of what a person demands of the anonymized table."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on
 (WP216), section 3: singling out, linkability and inference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

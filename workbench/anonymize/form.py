@@ -1,7 +1,5 @@
 """Roles and hierarchies as tables to edit, with undo, import and export."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Attack with a list of known people on the anonymized table."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

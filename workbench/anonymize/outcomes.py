@@ -1,7 +1,5 @@
 """Outcomes of a plan, and of other methods and limits."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import time

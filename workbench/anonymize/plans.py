@@ -1,7 +1,5 @@
 """Plans of the Anonymize page, from a person's demands and a method."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass, field

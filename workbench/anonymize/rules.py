@@ -1,7 +1,5 @@
 """Hierarchies by a rule that a person chooses, and their groups."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Form of a hierarchy by a rule, with its groups before it is taken."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy

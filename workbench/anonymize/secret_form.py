@@ -1,7 +1,5 @@
 """Forms of demands on columns that should stay unknown. Each kind of demand registers itself."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """State of the Anonymize page, with roles, hierarchies and a plan made earlier."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field

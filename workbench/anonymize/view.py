@@ -1,7 +1,5 @@
 """Views of the Anonymize page."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 

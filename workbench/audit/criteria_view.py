@@ -1,7 +1,5 @@
 """Published criteria on the Audit page: what a table violates, and a place for what only people decide."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import streamlit as st

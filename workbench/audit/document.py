@@ -1,7 +1,5 @@
 """The audit as one file to print."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from dpcore.curator import Curator

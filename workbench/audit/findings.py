@@ -1,7 +1,5 @@
 """The report of the Audit page for a choice of columns, in sentences, tables and charts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from dpcore.curator import Curator

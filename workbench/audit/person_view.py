@@ -1,7 +1,5 @@
 """The group of people that agree with what is known of one person, and its sensitive values."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The risk of each row, as a file for the owner of the table, and the part of each column in it."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

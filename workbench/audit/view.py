@@ -1,7 +1,5 @@
 """The parts of the Audit page below the choice of columns."""
 
-from __future__ import annotations
-
 import functools
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Cards of the verdict, for one column or one group of pairs each, on a scale that begins at perfect."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Charts of the Evaluate page: two distributions in one, measures on a scale, scores, attacks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tab Columns, with a card of each column, all figures, and one column from every source."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

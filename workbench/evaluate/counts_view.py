@@ -1,7 +1,5 @@
 """Exact counts of one or two columns of the original, next to what is judged, or before any release."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.curator import Curator

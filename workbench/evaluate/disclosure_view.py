@@ -1,7 +1,5 @@
 """The tab Disclosure, with attacks on a release or file, and canaries for the recipe of a release."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pandas as pd

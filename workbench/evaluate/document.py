@@ -1,7 +1,5 @@
 """The evaluation of a release as one page to print, marked as internal."""
 
-from __future__ import annotations
-
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport

@@ -3,8 +3,6 @@
 That is a release of the open data set, its anonymized table, or a file made elsewhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The tab Learning, with models that learned from the release and from the original."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

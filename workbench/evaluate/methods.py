@@ -1,7 +1,5 @@
 """Methods against epsilon on invented or public tables, to choose before spending. Nothing is charged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Methods compared against epsilon before anything is spent, on tables in which nobody is."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from workbench import session

@@ -1,7 +1,5 @@
 """The tab Pairs, with the pairs of columns that came out wrong, and values that never go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,7 +1,5 @@
 """The tab Questions, with ranges of one column against the original and against direct questions."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The report on a release, with its figures next to the original and a sentence to act on. Internal."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from contextlib import AbstractContextManager

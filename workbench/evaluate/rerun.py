@@ -1,7 +1,5 @@
 """Recipes that run again in memory, on half of the people, on rows with canaries, or on public tables."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Figures about a release that are charged and may be shared: those on offer, and those bought."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.curator import Curator

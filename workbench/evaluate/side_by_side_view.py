@@ -1,7 +1,5 @@
 """The tab Side by side, with another release, table or file."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The head of the Evaluate page, with the verdict on a release and at most six figures."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.curator import Curator

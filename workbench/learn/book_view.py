@@ -1,7 +1,5 @@
 """Figures 6.19 to 6.21 of the book, measured anew: ours, microaggregation and the book's code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Charts of the Learn page."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from workbench.ui.charts import PRIVATE, Chart, drawing

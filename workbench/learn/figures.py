@@ -4,8 +4,6 @@ Where rows are needed they are those of the invented census, behind a curator wi
 ends with the lesson.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The lessons as data, and what each of them shows at the places of its controls."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Callable, Mapping

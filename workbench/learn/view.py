@@ -1,7 +1,5 @@
 """Lessons on the page: one idea, controls, charts, sentences and a question; a control computes one only."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Charts of the Local answers page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Design of a survey, with the error to expect."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

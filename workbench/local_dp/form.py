@@ -1,7 +1,5 @@
 """Form of a survey, its expected error and its links."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

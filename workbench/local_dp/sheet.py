@@ -1,7 +1,5 @@
 """The sheet of a survey, with one code to scan per person."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Simulations of surveys on a table of true answers. Internal: they read the answers and show the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Views of a respondent and of an analyst."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

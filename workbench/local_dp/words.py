@@ -1,7 +1,5 @@
 """Names of protocols and mechanisms, and sentences about them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import dpcore.local as dl

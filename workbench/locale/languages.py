@@ -1,7 +1,5 @@
 """Languages that there is a catalogue of, and the one that a visitor gets."""
 
-from __future__ import annotations
-
 import functools
 import gettext
 import io

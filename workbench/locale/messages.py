@@ -1,7 +1,5 @@
 """Extraction of messages for Babel, of data files, of `_` and `N_`, and of the sentences of the library."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 from collections.abc import Iterator

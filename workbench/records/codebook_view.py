@@ -1,7 +1,5 @@
 """The declaration of a data set, as a table for people and a file for programs."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

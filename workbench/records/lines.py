@@ -1,7 +1,5 @@
 """The ledger of one data set as tables and sentences."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from fractions import Fraction

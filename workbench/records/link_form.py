@@ -1,7 +1,5 @@
 """A link before it is made: what it shows, how long it works, what it gives, who may open it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta

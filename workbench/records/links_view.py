@@ -1,7 +1,5 @@
 """Links on the page: exactly what will be seen, the link once it is made, and those that were made before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A release file, opened: the page that its link would show, and questions, without table or database."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.errors import DpcoreError

@@ -1,7 +1,5 @@
 """Whose a data set is, where people sign in: who may see its releases, and whom it is handed to."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from workbench import session

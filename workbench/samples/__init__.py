@@ -3,8 +3,6 @@
 No person in them exists. Columns depend on each other, so that there is something to find.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The only module that touches session state. Everything here is of one browser tab, and ends with it."""
 
-from __future__ import annotations
-
 import threading
 import time
 import uuid

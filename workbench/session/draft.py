@@ -1,7 +1,5 @@
 """A table on its way to being opened."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 

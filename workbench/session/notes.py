@@ -1,7 +1,5 @@
 """Notes that one page leaves for another, see `workbench.session.leave`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The person of a tab, and the ledger as that person may use it."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 

@@ -1,7 +1,5 @@
 """A run in its own thread, so that no click can end it."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 

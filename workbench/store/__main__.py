@@ -1,7 +1,5 @@
 """Commands of an operator, which back up, restore, check, accept, adopt and rekey, see docs/hosting.md."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -4,8 +4,6 @@ Readers and writers have pools of their own, so that spends that wait for each o
 A server that says nothing any more, its connection still open, is given up by the clock of this program.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

@@ -5,8 +5,6 @@ row of its account with SELECT ... FOR UPDATE. The ledger's key is not in the da
 database is not enough to forge a line or to find out which table an account belongs to.
 """
 
-from __future__ import annotations
-
 import secrets
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Errors of the database and the disk as one sentence with a remedy."""
 
-from __future__ import annotations
-
 import errno
 import logging
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ sealing key leaves all digests of rows, and what is filed under them, as they ar
 version 4 digested rows under the sealing key of that day, which stays its key of rows.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -4,8 +4,6 @@ A lease lasts a minute by the clock of the database, and is renewed in the backg
 off from the database for longer is taken for dead; it may come back with its release (`rows.charge_to_end`).
 """
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 

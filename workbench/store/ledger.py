@@ -1,7 +1,5 @@
 """The durable ledger, with the promises of `MemoryLedger` in a database."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Tables on file that a new table is similar to, which may be about the same people."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

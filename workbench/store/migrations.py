@@ -5,8 +5,6 @@ SQLite and PostgreSQL share. A migration that was delivered is not edited: the n
 tests/workbench/store/versions holds a database of each version, as the program of its day left it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

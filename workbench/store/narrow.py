@@ -5,8 +5,6 @@ read that table alone. Where the database's user may not make roles, its transac
 log says what is missing.
 """
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from typing import Any

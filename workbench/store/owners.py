@@ -4,8 +4,6 @@ An account's fingerprint was made with a key of whoever opened the table, for ev
 What was opened before there were owners has no line here, and is of whoever sits at that computer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """New folders for tables of any size, inside the one that the settings name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

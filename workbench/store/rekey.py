@@ -1,7 +1,5 @@
 """A ledger sealed again under a new key, with all accounts in one transaction."""
 
-from __future__ import annotations
-
 import dataclasses
 import uuid
 from pathlib import Path

@@ -10,8 +10,6 @@ lists addresses, each a whole one or "*@" and a domain:
 The file is read anew when it changes: whoever is taken off the list is refused at the next click.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rows of the ledger's tables to values, each of which may have been altered by others."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings of a deployment, read once from the environment and Streamlit's secrets."""
 
-from __future__ import annotations
-
 import functools
 import os
 import tempfile

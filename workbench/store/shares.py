@@ -5,8 +5,6 @@ answers a link needs no line of the ledger. An end is written down, so that a cl
 nothing again.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import io

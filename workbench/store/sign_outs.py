@@ -1,7 +1,5 @@
 """People who signed out: their cookies of before are dead on every server, copies too."""
 
-from __future__ import annotations
-
 import time
 
 import sqlalchemy as sa

@@ -25,8 +25,6 @@ rows = "one person each, declared by Ada Lovelace"
 and every guarantee, ledger line and shared page of the source repeats whose word that is.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

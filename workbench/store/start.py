@@ -1,7 +1,5 @@
 """The one ledger of this process, opened and checked at the start, with what is wrong in the log."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import threading

@@ -4,8 +4,6 @@ A link is 256 random bits, of which only the SHA-256 digest is kept. A report is
 and without a time, so that the database does not tell which invitation it answered.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

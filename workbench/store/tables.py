@@ -1,7 +1,5 @@
 """All tables of the database, as its newest version has them. A change here is a migration as well."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 tables = sa.MetaData()

@@ -1,7 +1,5 @@
 """Tables that are audited before they have any budget."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

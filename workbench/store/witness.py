@@ -6,8 +6,6 @@ only notices less. A fingerprint names its own file; the name of a connected sou
 is in a file that is named by its digest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import uuid

@@ -1,7 +1,5 @@
 """Charts of the Synthesize page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of a column, and classes of a table for learning."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cards of the kinds of releases, and the part of the table that is read."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.curator import Curator

@@ -1,7 +1,5 @@
 """Forms of a table for learning, and of the figures of one column."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

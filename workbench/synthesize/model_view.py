@@ -1,7 +1,5 @@
 """Views of a synthetic table's model, which are free and may be published."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

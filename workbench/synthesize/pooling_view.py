@@ -1,7 +1,5 @@
 """Rows drawn from this release and from those of other holders together."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import streamlit as st

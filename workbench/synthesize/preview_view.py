@@ -1,7 +1,5 @@
 """Preview of a release before it is paid, with its price, its error and remedies."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

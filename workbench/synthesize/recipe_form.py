@@ -1,7 +1,5 @@
 """Forms of recipes. Each kind of release is a card of the page, and registers itself."""
 
-from __future__ import annotations
-
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable

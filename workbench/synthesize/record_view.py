@@ -1,7 +1,5 @@
 """Record of every step from the table to drawn rows, with charges and results."""
 
-from __future__ import annotations
-
 import dataclasses
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """Relations that a release would keep, before it is paid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Runs of releases."""
 
-from __future__ import annotations
-
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.release import Release

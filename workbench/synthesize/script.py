@@ -1,7 +1,5 @@
 """Counts of a release as files, and a script and a notebook that make it again."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

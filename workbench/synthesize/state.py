@@ -1,7 +1,5 @@
 """State of the Synthesize page."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Form of a synthetic table, its relations, and facts that every row must keep."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

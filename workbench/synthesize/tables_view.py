@@ -1,7 +1,5 @@
 """Noisy tables of a release, one at a time, with intervals."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The verdict on a release: bought with a little of the budget, never looked up in the rows for nothing."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.accounting.loss import loss_from

@@ -1,7 +1,5 @@
 """Views of a release before paying, while it runs, and of its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ Neither tells anything about the rows. Names that people gave, of a connected so
 are written whole: they may begin alike.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The list of known people that an attacker may hold: a file, or for the sample its own."""
 
-from __future__ import annotations
-
 import functools
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Figures about a release that are charged, and may be shared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

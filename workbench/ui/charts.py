@@ -1,7 +1,5 @@
 """From aggregates to charts. Nothing here takes rows of a table, and a guard refuses them."""
 
-from __future__ import annotations
-
 import dataclasses
 import html
 from collections.abc import Collection, Mapping, Sequence

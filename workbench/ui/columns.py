@@ -1,7 +1,5 @@
 """Kinds of columns as people read and write them: names, values in a few words, and fields to fill in."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

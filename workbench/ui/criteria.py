@@ -1,7 +1,5 @@
 """Results of published criteria in words, the same on the page, in the printed file and as a command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data sets on file as pages show them: the list of all, and what to bring where rows are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

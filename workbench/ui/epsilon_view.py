@@ -1,7 +1,5 @@
 """An epsilon: how it is chosen, what it means, and how much of it is left."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

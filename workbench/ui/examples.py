@@ -4,8 +4,6 @@ The tables are numbered as in the book, and their rows are its rows. Whatever is
 computed here, by the same functions that the page uses.
 """
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Callable

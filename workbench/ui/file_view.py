@@ -1,7 +1,5 @@
 """The one field for files: a demo has none."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Callable
 from typing import Any

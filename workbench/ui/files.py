@@ -1,7 +1,5 @@
 """Names of downloads: the data set, what it is, its epsilon, and the day."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from fractions import Fraction

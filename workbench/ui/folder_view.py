@@ -1,7 +1,5 @@
 """Tables of any size written as a folder of Parquet, to the place that the settings allow."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The language of the interface: that of one session or request, looked up when a sentence is needed."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import re

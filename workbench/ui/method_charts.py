@@ -1,7 +1,5 @@
 """Charts of methods against epsilon: a line of pictures per table."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 

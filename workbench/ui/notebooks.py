@@ -1,7 +1,5 @@
 """Notebooks as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Progress of work while it runs, with a button to stop it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

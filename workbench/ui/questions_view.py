@@ -1,7 +1,5 @@
 """Questions to a release alone, on a page: how many rows fit some conditions."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.errors import DpcoreError

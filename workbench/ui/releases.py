@@ -1,7 +1,5 @@
 """Releases as several pages list them: what was asked, when, at which cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

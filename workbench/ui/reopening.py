@@ -1,7 +1,5 @@
 """Rows brought back to a data set on file: recognized by their fingerprint, and nothing is asked again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Progress of passes over a source, with a button to stop them."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The person of this tab in the sidebar, and the page of one without a role."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.errors import DpcoreError

@@ -5,8 +5,6 @@ of its own. `install` puts this in its place, for pages, callbacks and fragments
 starting. Runs in threads of ours hand their exceptions to `error_box`, which comes here too.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 import traceback

@@ -1,7 +1,5 @@
 """The verdict of an audit in sentences, the same on the page, in the printed file and as a command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport

@@ -1,7 +1,5 @@
 """Pieces that several pages show: the header line, error boxes, charts with their table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape

@@ -1,7 +1,5 @@
 """Words for people: errors, guarantees and terms as sentences. Every visible string goes through `_`."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -1,7 +1,5 @@
 """The schema one column at a time: for keyboards, for telephones, and to think about each column."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

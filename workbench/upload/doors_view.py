@@ -1,7 +1,5 @@
 """The first page: three ways to begin, each with a table, a sample, and a picture of what comes out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A table on its way to being opened: a proposal in a few lines, and the controls that change it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields

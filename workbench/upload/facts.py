@@ -1,7 +1,5 @@
 """Facts of a draft that were taken from its rows: questions about them, what answers change, and figures."""
 
-from __future__ import annotations
-
 import dataclasses
 import unicodedata
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Questions about facts that were taken from the table, in groups, one at a time."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Two of the three questions of the Data page: what is publicly known, and the budget."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit import column_config as config

@@ -1,7 +1,5 @@
 """A schema as a grid that people edit, and back, with one sentence for each row that does not hold."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From bytes or a sample to an open data set: what the buttons of the Data page do."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """Numbers and dates of a file as they were understood, and the controls to have it read otherwise."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Connected sources on the Data page: cards, and a look at the first rows of one."""
 
-from __future__ import annotations
-
 import os
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The first question of the Data page: who is protected, and how many rows a person has."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The ways on from a data set on file: steps for its steward, its releases, and what others show."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpcore.schema import IntervalColumn

@@ -6,8 +6,6 @@ closed nodes above them are added, and the program is solved again; the way down
 nodes. Source: implicit hitting sets (Moreno-Centeno and Karp, 2013).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Classes of a node as one number for each label, from which coarser classes are counted."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cached_property, reduce

@@ -7,8 +7,6 @@ node.) Nodes are then looked at in the order of their lower bounds, until the ne
 best score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Decisions about single nodes, which every search makes alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A node of the lattice with those that are one level of one column away."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

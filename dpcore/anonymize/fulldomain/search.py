@@ -5,8 +5,6 @@ others: an infeasible node all its specializations, a node without suppression a
 feasible one all nodes with a worse bound. What models without a histogram decide is looked at first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

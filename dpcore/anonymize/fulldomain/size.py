@@ -1,7 +1,5 @@
 """The size of a full-domain search before it runs, and its bound."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence

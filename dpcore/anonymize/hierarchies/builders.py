@@ -4,8 +4,6 @@ Each builder takes the distinct values of a column. Missing and already suppress
 `Hierarchy.covering` adds their leaves where a column has them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise

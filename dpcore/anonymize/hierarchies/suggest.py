@@ -1,7 +1,5 @@
 """A first hierarchy for any column, with the reason in one sentence, for a person to review."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

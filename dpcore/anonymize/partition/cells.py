@@ -6,8 +6,6 @@ value where its own is suppressed.
 The least number is NP-hard to find (Meyerson, Williams, 2004, PODS), so only small tables get it for sure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -5,8 +5,6 @@ t-closeness: clusters of k first, then the cluster that is farthest from the mod
 nearest to it. Here all that break a model find a partner in one round, which costs few rounds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcore.anonymize.partition.admission import Gate

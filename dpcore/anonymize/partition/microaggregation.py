@@ -7,8 +7,6 @@ order. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
 Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

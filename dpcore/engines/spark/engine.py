@@ -6,8 +6,6 @@ Partial results are exact and come once from each task that ended well, however 
 is drawn later, on the driver, once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -1,7 +1,5 @@
 """CSV, Parquet or a DuckDB file through DuckDB, with the joins and views of its owner."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 

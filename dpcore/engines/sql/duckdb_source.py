@@ -1,7 +1,5 @@
 """Sources of DuckDB, and connections that read them and nothing else."""
 
-from __future__ import annotations
-
 import csv
 import os
 import tempfile

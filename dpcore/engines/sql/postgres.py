@@ -1,7 +1,5 @@
 """A table, view or query of PostgreSQL, through ADBC."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence

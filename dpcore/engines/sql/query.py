@@ -1,7 +1,5 @@
 """The result of a query to a data base, in one transaction."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

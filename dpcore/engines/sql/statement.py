@@ -3,8 +3,6 @@
 One row gives at most one row, and no row fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date

@@ -3,8 +3,6 @@
 Its cells are kept, its values stay there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import threading

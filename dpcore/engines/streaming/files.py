@@ -1,7 +1,5 @@
 """The files of a source, and whether they are still the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rows that count of each person, in a table that does not fit. Ranks are sorted in slices, on disk."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Readers of the places where tables lie, for an engine of Arrow."""
 
-from __future__ import annotations
-
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

@@ -5,8 +5,6 @@ data base, whose rows come in another order each time, so that a place says noth
 file is in the folder for temporary files, nobody can open it by a name, and it ends with its engine.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Work of another program, such as a query, that its caller can cancel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar

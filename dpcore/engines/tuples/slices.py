@@ -5,8 +5,6 @@ A slice holds all records of its people, and fits.
 What is on disk meanwhile are digests and hashes, no values; the files have no names and end with the process.
 """
 
-from __future__ import annotations
-
 import tempfile
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The tables and the result of every attack, whose rate never comes without baseline and control."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ right at most as often as a coin that falls right with chance e^epsilon / (1 + e
 Nasr, Jagielski (2023), "Privacy auditing with one (1) training run", theorems 2.1 and 5.2.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assess
 data", section 3.2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest

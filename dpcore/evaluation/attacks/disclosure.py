@@ -3,8 +3,6 @@
 Attacks only ever falsify. That they find nothing proves nothing; a proof is in the mechanism.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Source: Mironov, On significance of the least significant bits for differential privacy (CCS 2012).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest

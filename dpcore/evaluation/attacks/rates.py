@@ -1,7 +1,5 @@
 """Rates of success with their intervals, and the difference of two rates."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi 
 the questions are made.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

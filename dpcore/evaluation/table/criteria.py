@@ -1,7 +1,5 @@
 """A table against a published criterion: the columns that its clauses are about. Internal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The linkage attack on an anonymized table, with a list of people and the hierarchies of its plan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

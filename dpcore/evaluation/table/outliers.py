@@ -4,8 +4,6 @@ Whether a row is thin depends on the others, so dropping thin rows before a rele
 way to keep one extreme row from ruling a model is to clip values to public bounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Proposed roles and hierarchies of a table, the size of a search, and the frontier."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """The risk that remains in the table that a plan makes, for a report to sign. Internal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

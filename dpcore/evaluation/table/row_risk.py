@@ -1,7 +1,5 @@
 """The risk of each row, the part of each column in it, and the effect of weights and households. Internal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

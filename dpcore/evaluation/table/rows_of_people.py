@@ -4,8 +4,6 @@ The number of rows of each person is one value per person. So a person who is ad
 them, however many rows that person has: the sensitivity of the search is one person, and needs no cap.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Callable, Mapping, Sequence

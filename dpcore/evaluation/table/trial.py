@@ -1,7 +1,5 @@
 """One plan tried out, with the risk before and after, and what was lost. Internal."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ that others may know, or most people by all of these, or by these and one more. 
 whole numbers with wide gaps) is no such column more: few people know its exact value of somebody else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

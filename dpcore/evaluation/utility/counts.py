@@ -1,7 +1,5 @@
 """Exact counts of the original over sets of columns, next to those of another table. Internal."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

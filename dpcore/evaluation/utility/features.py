@@ -1,7 +1,5 @@
 """Features and labels for learners, as a matrix of numbers in [-1, 1], and classes or numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models of scikit-learn, which is imported when the first of them is trained."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The distances of all small marginals of two tables, with those that sampling alone would bring."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a measure of similarity means, by its range, its direction, and two tables everybody can picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 What a release says is public, so only the comparison with the original costs something.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The success of a classifier that tells released rows from original ones. Internal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

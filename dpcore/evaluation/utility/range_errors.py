@@ -6,8 +6,6 @@ one Laplace draw per range at the same loss; then every further range is a furth
 a release are free.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Numbers of rows in [low, high), from a table of rows or a noisy marginal."""
 
-from __future__ import annotations
-
 import datetime
 import math
 

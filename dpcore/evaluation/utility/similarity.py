@@ -1,7 +1,5 @@
 """The similarity of a release and the original, in columns, pairs, triples and random questions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and sca
 noisy marginals", section 4, in the one case in which a residual is a sum of plus and minus ones.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence

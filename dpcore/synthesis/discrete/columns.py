@@ -1,7 +1,5 @@
 """The columns measured alone with rare values merged, and the published model."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The model of Tree and Adaptive while it grows, with its measurements and its junction tree."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -13,8 +13,6 @@ Source: the gradual update of PrivSyn (Zhang and others 2021, section 5) moves r
 the other; swaps that are weighed by all pairs together keep what is right (docs/decisions/0010).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 

@@ -5,8 +5,6 @@ counts, rare values merged, a maximum spanning tree of the pairs by their distan
 its edges measured. Ours asks for all distances in one release where Gaussian noise makes that cheap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ They follow from names of columns and their declared categories, never from rows
 say nothing about the table.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ Source: the optimal split is the known one of weighted marginals; the greedy cho
 (Google dpsynth, 2026). Ours counts cells by the junction tree itself.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import math

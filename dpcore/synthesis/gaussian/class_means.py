@@ -6,8 +6,6 @@ classes together where the noise alone could have set them apart, and leaves tho
 The entries of one draw of max-norm noise are taken for independent ones, each with its exact density.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ no spread and values at the two bounds alone every variance below 1 - mean^2 has
 Nelson (1975), of whose regression with two limits these are the moments.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

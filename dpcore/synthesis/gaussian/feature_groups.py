@@ -1,7 +1,5 @@
 """Groups of correlated features from a private correlation matrix."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -16,8 +16,6 @@ The weights are those of normal laws: typical deviation squared against noise sq
 chosen while looking at three small public tables; curves are flat around them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -28,8 +28,6 @@ Source: Dudik, Phillips, Schapire (2007), relaxed maximum entropy; Darroch, Ratc
 Preucil (1995), proportional fitting on junction trees; McKenna, Sheldon, Miklau (2019), the problem.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Pooling is post-processing. What a person who is in several tables loses is the 
 nobody is, it is the largest. Neither is computed unless it is said which of the two holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ numbers of the shape that the schema says. What passes was tried out: a row was 
 asked. Nothing in the file is ever run.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

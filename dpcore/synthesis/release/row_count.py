@@ -8,8 +8,6 @@ used share the chance of error evenly (Bonferroni). The work is that of the tabl
 model, whatever is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A script within Streamlit's page, of the focus on the heading of a new page and of the page's language."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders

@@ -5,8 +5,6 @@ gets a secret cookie. A digest of it is handed to Streamlit as the user of a web
 a session without the cookie; uploads and downloads are held to the same cookie.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

@@ -1,7 +1,5 @@
 """Security headers of every answer, against frames, foreign scripts and leaked addresses."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """The addresses /healthz, where the process answers, and /readyz, where the ledger does, with its key."""
 
-from __future__ import annotations
-
 import logging
 
 from starlette.concurrency import run_in_threadpool

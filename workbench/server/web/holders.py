@@ -1,7 +1,5 @@
 """Tabs that hold tables, the size of these, and the tabs that have been idle for too long."""
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref

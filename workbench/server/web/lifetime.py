@@ -1,7 +1,5 @@
 """The start and the stop of the server, and its regular work."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 A class of people may share one address. `deploy/nginx.conf` limits the same before, and times too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from starlette.datastructures import Headers

@@ -1,7 +1,5 @@
 """The log, in short lines without ids of sessions and without the words of exceptions."""
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

@@ -1,7 +1,5 @@
 """The log of requests, with addresses that have no ids, tokens or questions."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

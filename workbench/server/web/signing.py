@@ -1,7 +1,5 @@
 """Redirects around Streamlit's sign-in where the provider fails."""
 
-from __future__ import annotations
-
 import logging
 
 from starlette.datastructures import MutableHeaders

@@ -4,8 +4,6 @@ A tab that was closed is forgotten by Streamlit only when another one ends, so `
 a clock. All of this is tested against the pinned version in tests/workbench/server/web.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import logging

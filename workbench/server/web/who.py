@@ -4,8 +4,6 @@ On pages, `person.person` answers the same question. The inner names of Streamli
 tested against the pinned version in tests/workbench/server/web/test_who.py.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

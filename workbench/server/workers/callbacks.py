@@ -1,7 +1,5 @@
 """Callbacks of a thread that waits for long work, which cancel it or report the rows it has read."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

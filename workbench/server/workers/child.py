@@ -4,8 +4,6 @@ The program waits with its libraries loaded, and makes a copy of itself for each
 held to a size and a time. The copy ends with its work, and no row is left in any memory.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os

@@ -4,8 +4,6 @@ Drawing is free and gives the same rows for the same seed, so nobody has to hold
 each use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Large arrays are sent without a copy. Private rows, which refuse to be pickled, 
 measurer never does: the worker gets a `RemoteMeasurer` for it.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 from multiprocessing.connection import Connection

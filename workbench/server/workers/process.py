@@ -1,7 +1,5 @@
 """Work in a worker process, which is started, followed, and killed when it is cancelled."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

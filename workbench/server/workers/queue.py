@@ -1,7 +1,5 @@
 """The queue of long work, first come, first served, with a limit on how much runs at once."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Strangers' files to tables, through a process that the system holds to a size and a time."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass

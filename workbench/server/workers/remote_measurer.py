@@ -4,8 +4,6 @@ The recipe gets noisy numbers alone. So the ledger's line is written in the serv
 each event is on record there, and ending the worker loses nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 

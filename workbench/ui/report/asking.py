@@ -3,8 +3,6 @@
 Nothing here reads anything but the release; what is asked is free and leaves no trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs

@@ -5,8 +5,6 @@ people come independently, the variance of a count is at most its mean times the
 person. Both errors are shown, and what is said of them holds together with all other sentences of the page.
 """
 
-from __future__ import annotations
-
 import statistics
 from fractions import Fraction
 

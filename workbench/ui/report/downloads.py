@@ -1,7 +1,5 @@
 """Files of a release as bytes, all of them post-processing of noisy numbers."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Collection

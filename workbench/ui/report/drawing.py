@@ -3,8 +3,6 @@
 Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390 pixels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from xml.etree import ElementTree

@@ -4,8 +4,6 @@ All in it follows from the release: counts with their intervals, the variances o
 rows as numbers of bars, column by column.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Page of a release, with its pictures, their tables, and its promise."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Page of an anonymized table, with what it does not promise."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Collection, Sequence

@@ -5,8 +5,6 @@ by all that could be named of it: its cells, of numbers and dates every run of n
 So it does not matter which charts are shown. Ranks and shares follow from these intervals without more error.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
