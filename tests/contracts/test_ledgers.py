@@ -27,6 +27,7 @@ from dpcore.errors import (
     LedgerError,
     ParameterError,
     RequestConflict,
+    UsageError,
 )
 from tests.contracts.ledger_kinds import (
     DATASET,
@@ -198,7 +199,7 @@ def test_beyond_the_budget_leaves_no_trace(ledger: Ledger) -> None:
 def test_a_charge_is_above_zero(ledger: Ledger) -> None:
     """Something would be read for nothing, or a negative charge would give budget back."""
     _refused(LedgerError, _spend, ledger, "a", 0)
-    _refused(ParameterError, _charge, -1)
+    _refused(UsageError, _charge, -1)
     with pytest.raises(ParameterError):
         Charge(units=1, threshold_units=-1)
     assert len(ledger.lines(DATASET)) == 1

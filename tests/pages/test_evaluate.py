@@ -11,6 +11,7 @@ from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.mechanisms.rehearsal import Rehearsal
+from workbench import session
 from workbench.evaluate import disclosure_view, methods, report
 from workbench.ui import charged
 
@@ -308,6 +309,7 @@ def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
 def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     """Both would pay for the same answer; the one that did not ask first has to hear what becomes of it."""
     joint(wide)
+    monkeypatch.setattr(session, "browser_language", lambda: "en")  # a tab within a tab's run has no headers
     other = new_tab()
     other.at.default_timeout = 120
     other.open(csv(people(400, 1))).go("evaluate")

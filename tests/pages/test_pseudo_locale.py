@@ -17,7 +17,7 @@ import pytest
 from tests.architecture.modules import ROOT
 from tests.pages.tab import Tab
 from workbench import session
-from workbench.ui import language
+from workbench.ui import examples, language
 
 SHOWN = {
     *("label", "help", "body", "alt", "caption", "captions", "options", "placeholder", "text", "content"),
@@ -143,6 +143,7 @@ def english_left(tab: Tab) -> set[str]:
 
 @pytest.fixture
 def tab(own_ledger, monkeypatch) -> PseudoTab:
+    examples.computed.cache_clear()
     monkeypatch.setattr(language, "catalogue", lambda _language: Pseudo())
     monkeypatch.setattr(session, "language", lambda: "made-up")
     opened = PseudoTab()
