@@ -17,7 +17,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     Args: columns: what others may know.
     """
     given, risk, known = report.verdict, report.risk, join(columns)
-    sentences = [f"{ANSWERS[given.answer]}."]
+    sentences = [_("{answer}.").format(answer=ANSWERS[given.answer])]
     if given.answer == "yes":
         sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
     if given.naming or given.texts:

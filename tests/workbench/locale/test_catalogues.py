@@ -145,6 +145,23 @@ def test_fields_are_those_of_the_message(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_bold_words_end(language: str) -> None:
+    """A page would show asterisks: Markdown ends bold words at no sign that a letter follows at once."""
+    assert [target for _source, target in translated(language) if has_open_bold(target)] == []
+    assert has_open_bold("**得到：**每一列")
+    assert not has_open_bold("**得到**：每一列，**{number} 列**。")
+
+
+def has_open_bold(text: str) -> bool:
+    """Whether bold words end with a sign, and a letter or a field follows at once."""
+    parts = text.split("**")
+    return any(
+        re.search(r"[^\w}]$", inner) and re.match(r"[\w{]", rest)
+        for inner, rest in zip(parts[1::2], parts[2::2], strict=False)
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_term_is_translated_in_one_way(language: str) -> None:
     """A reader would take two words for two things."""
     place = {"de": 1, "zh_Hans": 2}[language]
