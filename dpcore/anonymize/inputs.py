@@ -16,6 +16,7 @@ from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows, Held, Microdata
+from dpcore.text import Text
 
 YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
 NO = {"0", "false", *(no for _, no in YES_AND_NO)}
@@ -106,7 +107,7 @@ class Inputs:
                 "k ({k}) is above the number of {whom}",
                 remedy="lower k, or bring more {whom}",
                 k=self.plan.k,
-                whom=self.plan.counts,
+                whom=Text(self.plan.counts),
             )
 
 

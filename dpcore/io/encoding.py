@@ -6,23 +6,24 @@ Nothing is ever unpacked or loaded here; a packed or pickled file is only recogn
 import re
 
 from dpcore.errors import ReadError
+from dpcore.text import Text
 
 _OTHER_FORMATS = (
-    (rb"\x1f\x8b", "a gzip archive"),
-    (rb"BZh[1-9]1AY&SY", "a bzip2 archive"),
-    (rb"\xfd7zXZ\x00", "an xz archive"),
-    (rb"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (rb"Rar!\x1a\x07", "a RAR archive"),
-    (rb"\x80[\x02-\x05]", "a Python pickle, which is never opened because it can run code"),
-    (rb"\x93NUMPY", "a NumPy array"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", "an image"),
-    (rb"%PDF-", "a PDF document"),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file"),
-    (rb"ARROW1|FEA1", "an Arrow or Feather file"),
-    (rb"\x89HDF", "an HDF5 file"),
-    (rb"SQLite format 3\x00", "an SQLite database"),
-    (rb"(?i:\s*<(?:!doctype\s+)?html)", "a web page"),
+    (rb"\x1f\x8b", Text("a gzip archive")),
+    (rb"BZh[1-9]1AY&SY", Text("a bzip2 archive")),
+    (rb"\xfd7zXZ\x00", Text("an xz archive")),
+    (rb"\x28\xb5\x2f\xfd", Text("a Zstandard archive")),
+    (rb"7z\xbc\xaf\x27\x1c", Text("a 7-Zip archive")),
+    (rb"Rar!\x1a\x07", Text("a RAR archive")),
+    (rb"\x80[\x02-\x05]", Text("a Python pickle, which is never opened because it can run code")),
+    (rb"\x93NUMPY", Text("a NumPy array")),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", Text("an image")),
+    (rb"%PDF-", Text("a PDF document")),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Text("an old Excel or Word file")),
+    (rb"ARROW1|FEA1", Text("an Arrow or Feather file")),
+    (rb"\x89HDF", Text("an HDF5 file")),
+    (rb"SQLite format 3\x00", Text("an SQLite database")),
+    (rb"(?i:\s*<(?:!doctype\s+)?html)", Text("a web page")),
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -35,9 +36,9 @@ def recognize(data: bytes) -> str | None:
     Parquet is recognized by its mark at both ends.
     """
     if is_parquet(data):
-        return "a Parquet file"
+        return Text("a Parquet file")
     if data.startswith(_ZIP):
-        return "an Excel workbook" if b"xl/workbook" in data else "a zip archive"
+        return Text("an Excel workbook") if b"xl/workbook" in data else Text("a zip archive")
     head = data[:256]
     return next((words for mark, words in _OTHER_FORMATS if re.match(mark, head, re.DOTALL)), None)
 

@@ -18,7 +18,7 @@ NEARLY_ALL = 0.95
 FEW_ROWS = 10
 """In smaller tables uniqueness says nothing."""
 
-FREE_TEXT, RUNNING = "free text", "running number"
+FREE_TEXT, RUNNING = Text("free text"), Text("running number")
 MOST_SENTENCES = 0.3
 """Share of the distinct values that are sentences in a column of free text; some answers are short."""
 _SENTENCE = re.compile(r"\S+(\s+\S+){4,}|(?=(.*[\u4e00-\u9fff]){12}).*", re.DOTALL)
@@ -88,7 +88,7 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
     if share < NEARLY_ALL or len(frame) < FEW_ROWS or is_amount(frame[name]):
         return None
     reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
-    kind = RUNNING if _counts_rows(frame[name]) else "unique values"
+    kind = RUNNING if _counts_rows(frame[name]) else Text("unique values")
     return Finding(column=name, kind=kind, share=share, reason=reason)
 
 

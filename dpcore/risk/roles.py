@@ -56,25 +56,25 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         finding = findings.get(name)
         role: Role
         if finding is not None and finding.kind == FREE_TEXT:
-            role, reason = "identifier", "it may hold names in its text, so it is left out"
+            role, reason = "identifier", Text("it may hold names in its text, so it is left out")
         elif finding is not None and _names_people(finding, frame):
-            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
+            role, reason = "identifier", Text("it looks like {kind}", kind=Text(finding.kind))
         elif _SECRET.search(words):
-            role, reason = "sensitive", "its name says something people keep to themselves"
+            role, reason = "sensitive", Text("its name says something people keep to themselves")
         elif _KNOWN.search(words):
-            role, reason = "quasi-identifier", "others may know this about a person"
+            role, reason = "quasi-identifier", Text("others may know this about a person")
         elif finding is not None and finding.kind in PLACES:
             role = "quasi-identifier"
-            reason = Text("it looks like {kind}, which others may know", kind=finding.kind)
+            reason = Text("it looks like {kind}, which others may know", kind=Text(finding.kind))
         elif finding is not None and finding.kind == "date":
             role, reason = (
                 "quasi-identifier",
-                "others may know the date of an event; change this if nobody does",
+                Text("others may know the date of an event; change this if nobody does"),
             )
         elif finding is not None:
-            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
+            role, reason = "identifier", Text("it looks like {kind}", kind=Text(finding.kind))
         else:
-            role, reason = "insensitive", "nothing in its name or values says more"
+            role, reason = "insensitive", Text("nothing in its name or values says more")
         suggested.append(SuggestedRole(column=name, role=role, reason=reason, finding=finding))
     return tuple(suggested)
 

@@ -22,6 +22,7 @@ import pandas as pd
 from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
+from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
 
@@ -148,7 +149,7 @@ class Column(Registered, ABC):
     ) -> pd.Series: ...
 
     def _refusal_remedy(self) -> str:
-        return "declare a cell for missing values, or change the declared kind"
+        return Text("declare a cell for missing values, or change the declared kind")
 
     def _joined(self, values: pd.Series) -> pd.Series:
         """Replace each synonym by the value that it counts as."""
@@ -221,7 +222,7 @@ class Categorical(Column):
         return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
 
     def _refusal_remedy(self) -> str:
-        return "add the categories, set other=True, or declare a cell for missing values"
+        return Text("add the categories, set other=True, or declare a cell for missing values")
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self._missing(values)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpcore.text import Text
+
 LOOKED_AT = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
 
@@ -140,9 +142,12 @@ def _kind(
 ) -> IdentifierKind:
     """Return a kind of `detector.toml`."""
     if shapes:
-        valid, evidence = _shape(shapes), ", and its name fits" if words else ""
+        valid, evidence = _shape(shapes), Text(", and its name fits") if words else ""
     else:
-        valid, evidence = _RULES.get(name) or _has_check_digit(check_digits), ", with valid check digits"
+        valid, evidence = (
+            _RULES.get(name) or _has_check_digit(check_digits),
+            Text(", with valid check digits"),
+        )
     return IdentifierKind(name, valid, evidence, words, _DATA["mistakable"] if is_mistakable else "")
 
 

@@ -52,7 +52,7 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
             reason="whole numbers over a short range, one cell each",
         )
     if 2 < distinct <= MOST_LISTED and distinct * ROWS_LISTED <= len(numbers):
-        reason = "few different numbers, far apart: listed"
+        reason = Text("few different numbers, far apart: listed")
         if whole:
             return _listed(base, numbers, whole=True, reason=reason)
         facts = ("low", "high", "bin_width", "special")

@@ -9,6 +9,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from dpcore.errors import LedgerError
+from dpcore.text import Text
 
 _log = logging.getLogger("workbench.store")
 
@@ -24,16 +25,22 @@ def explained() -> Iterator[None]:
         raise LedgerError(problem, remedy=remedy) from error
 
 
-_BUSY = "another spend holds the ledger for too long; nothing was written", "try again in a moment"
-_FULL = "the disk that holds the ledger is full; nothing was written", "free some space, then try again"
-_FORBIDDEN = (
-    "the ledger's files cannot be opened for writing; nothing was written",
-    "give this program the right to write in the data directory",
+_BUSY = (
+    Text("another spend holds the ledger for too long; nothing was written"),
+    Text("try again in a moment"),
 )
-_BROKEN = "the ledger's database refused; nothing was written", "see the log of the server"
+_FULL = (
+    Text("the disk that holds the ledger is full; nothing was written"),
+    Text("free some space, then try again"),
+)
+_FORBIDDEN = (
+    Text("the ledger's files cannot be opened for writing; nothing was written"),
+    Text("give this program the right to write in the data directory"),
+)
+_BROKEN = Text("the ledger's database refused; nothing was written"), Text("see the log of the server")
 _LOST = (
-    "the ledger's database cannot be reached; a charge that it took before it was lost stays",
-    "check that the database runs and that DATABASE_URL is right, then look into the ledger",
+    Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
+    Text("check that the database runs and that DATABASE_URL is right, then look into the ledger"),
 )
 _SIGNS = {
     "SQLITE_BUSY": _BUSY,

@@ -11,6 +11,7 @@ from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.models import PrivacyModel, violations
 from dpcore.errors import InfeasibleError
 from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.text import Text
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +40,7 @@ class Gate:
                 "k ({k}) is above the number of {whom}",
                 remedy="lower k, or bring more {whom}",
                 k=k,
-                whom=counts,
+                whom=Text(counts),
             )
         if violations(models, whole).any():
             raise InfeasibleError(
