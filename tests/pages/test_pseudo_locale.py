@@ -17,6 +17,7 @@ import pytest
 from tests.architecture.modules import ROOT
 from tests.pages.tab import Tab
 from workbench import session
+from workbench.locale.languages import languages
 from workbench.ui import examples, language
 
 SHOWN = {
@@ -25,7 +26,7 @@ SHOWN = {
 }
 MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
 SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
-SAME_EVERYWHERE |= {"English", "Deutsch"}  # in the switch, each language has its own name
+OWN_NAMES = re.compile("|".join(languages().values()))  # in the switch
 BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦counted together⟧", "⟦cells⟧"}
 BOOK |= {"⟦share of rows whose age moved⟧", "⟦error of a cell, % of the rows of a mean one⟧"}
 """Columns of the guided example, and of the lesson that names columns of the invented census: data."""
@@ -65,7 +66,7 @@ def english(text: str) -> str:
 
 def bare(text: str) -> list[str]:
     """Latin words outside of brackets."""
-    text = MARKUP.sub(" ", text)
+    text = MARKUP.sub(" ", OWN_NAMES.sub(" ", text))
     while (shorter := re.sub("⟦[^⟦⟧]*⟧", " ", text)) != text:
         text = shorter
     return [word for word in re.findall(r"[A-Za-z][A-Za-z]+", text) if word not in SAME_EVERYWHERE]

@@ -216,6 +216,7 @@ PAGE = {
     "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
     f"{MORE}|worst": lambda t: t.worst,
     f"{MORE}|share": lambda t: t.least,
+    f"{MORE}|columns": lambda t: lambda shown: t.of(re.split(", | and ", shown)).unique == t.least,
     "{share} of the people are unique as soon as somebody knows {columns}.|share": lambda t: t.least,
     "Nobody is unique by {columns}; the smallest group has {k} people.|k": lambda t: t.all.sizes.min(),
     f"{STEP}|labels": one_of("labels"),

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from numbers import Real
 from typing import Any
 
@@ -49,7 +49,8 @@ def digits(text: str, *, grouped: bool = False) -> str:
         return text
     value, decimals, power = number.groups("")
     pattern = ("#,##0" if grouped else "0") + (decimals and "." + "0" * len(decimals))
-    return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
+    with localcontext(prec=len(value) + 1):  # else 28 digits are the most
+        return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
 
 
 def percent_sign() -> str:
