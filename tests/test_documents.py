@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -17,6 +15,7 @@ from dpcore.accounting.events import Mechanism
 from tests.architecture.modules import ROOT
 from tests.architecture.test_layers import LAYERS, LINES
 from tests.architecture.test_rules import WORKBENCH
+from tests.scripts import printed_by
 from workbench.ui.glossary import GLOSSARY
 
 DOCS = ROOT / "docs"
@@ -51,15 +50,7 @@ def test_the_script_of_the_readme_runs(tmp_path: Path) -> None:
     people = [f"{i % 100},{'Female' if i % 3 else 'Male'}" for i in range(500)]
     (tmp_path / "people.csv").write_text("\n".join(["age,sex", *people]), encoding="utf-8")
     for script in scripts:
-        run = subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=tmp_path,
-            env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr
+        printed_by(script, tmp_path)
 
 
 def shape_of(readme: str) -> dict[str, list[str]]:

@@ -58,21 +58,21 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         if finding is not None and finding.kind == FREE_TEXT:
             role, reason = "identifier", Text("it may hold names in its text, so it is left out")
         elif finding is not None and _names_people(finding, frame):
-            role, reason = "identifier", Text("it looks like {kind}", kind=Text(finding.kind))
+            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         elif _SECRET.search(words):
             role, reason = "sensitive", Text("its name says something people keep to themselves")
         elif _KNOWN.search(words):
             role, reason = "quasi-identifier", Text("others may know this about a person")
         elif finding is not None and finding.kind in PLACES:
             role = "quasi-identifier"
-            reason = Text("it looks like {kind}, which others may know", kind=Text(finding.kind))
+            reason = Text("it looks like {kind}, which others may know", kind=finding.kind)
         elif finding is not None and finding.kind == "date":
             role, reason = (
                 "quasi-identifier",
                 Text("others may know the date of an event; change this if nobody does"),
             )
         elif finding is not None:
-            role, reason = "identifier", Text("it looks like {kind}", kind=Text(finding.kind))
+            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         else:
             role, reason = "insensitive", Text("nothing in its name or values says more")
         suggested.append(SuggestedRole(column=name, role=role, reason=reason, finding=finding))

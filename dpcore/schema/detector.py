@@ -148,7 +148,7 @@ def _kind(
             _RULES.get(name) or _has_check_digit(check_digits),
             Text(", with valid check digits"),
         )
-    return IdentifierKind(name, valid, evidence, words, _DATA["mistakable"] if is_mistakable else "")
+    return IdentifierKind(Text(name), valid, evidence, words, _DATA["mistakable"] if is_mistakable else "")
 
 
 _KINDS = [_kind(**each) for each in _DATA["kinds"]]

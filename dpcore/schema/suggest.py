@@ -131,7 +131,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             and distinct < len(present) / 10
         )
     ):
-        return Excluded(name=name, reason=Text("it looks like {kind}", kind=Text(detection.kind)))
+        return Excluded(name=name, reason=Text("it looks like {kind}", kind=detection.kind))
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")

@@ -33,6 +33,15 @@ def focused(page) -> str:
     return page.evaluate("document.activeElement.innerText")
 
 
+def step_while_on_button(page) -> None:
+    """Another heading is drawn while the focus is on a button, which keeps it."""
+    state(page, "running")
+    state(page, "notRunning")
+    page.get_by_text("Open").click()
+    page.evaluate(AUDIT)
+    assert focused(page) == "Open"
+
+
 def test_the_heading_is_taken_when_the_page_stands(page):
     """Who listens to a page would begin at the navigation again."""
     state(page, "running")
@@ -67,11 +76,7 @@ def test_the_heading_of_the_last_page_is_left(page, drawn):
 
 def test_who_has_gone_on_is_left_alone(page):
     """The focus would jump away from what somebody works at, each time that a page is drawn anew."""
-    state(page, "running")
-    state(page, "notRunning")
-    page.get_by_text("Open").click()
-    page.evaluate(AUDIT)
-    assert focused(page) == "Open"
+    step_while_on_button(page)
     page.mouse.click(5, 500)
     page.evaluate(AUDIT)
     assert page.evaluate("document.activeElement.tagName") == "BODY"
@@ -79,11 +84,7 @@ def test_who_has_gone_on_is_left_alone(page):
 
 def test_a_step_whose_button_is_gone_is_taken(page):
     """After "Pay and release" the next Tab led past the result, wherever its dialog had been in the page."""
-    state(page, "running")
-    state(page, "notRunning")
-    page.get_by_text("Open").click()
-    page.evaluate(AUDIT)
-    assert focused(page) == "Open"
+    step_while_on_button(page)
     page.evaluate("document.querySelector('button').remove()")
     assert focused(page) == "Audit"
 

@@ -19,7 +19,7 @@ def show(curator: Curator | None, release: Release) -> None:
     """Show the verdict that was bought, or offer it; what the rows say is a fold, which says why."""
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
-        if curator is not None and release.part is None and release.model.columns:
+        if curator is not None and charged.takes_verdict(release):
             report = charged.verdict_on(curator, release)
             _offer(curator, release) if report is None else _bought(curator, release, report)
     with st.expander(_("Why? What the rows say is internal")):

@@ -106,9 +106,14 @@ def price(curator: Curator, release: Release) -> AnyLoss:
     return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
 
 
+def takes_verdict(release: Release) -> bool:
+    """Return whether a release has a verdict: one with a model of all rows."""
+    return release.part is None and bool(release.model.columns)
+
+
 def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
     """Return the verdict that was bought on a release; None before, and for one that takes none."""
-    if release.part is not None or not release.model.columns:
+    if not takes_verdict(release):
         return None
     request_id = curator.request_of(question_about(release), price(curator, release))
     return curator.report(request_id) if request_id in _requests(curator, "committed") else None
