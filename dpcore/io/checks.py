@@ -46,7 +46,8 @@ def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
     if size > limits.bytes:
         raise LimitError(
             "the table takes more than {bytes:,.10g} MB",
-            remedy="keep only the columns or rows that you need",
+            remedy="keep only the columns or rows that you need, or have it opened where it lies: make app "
+            "FILES=folder, or whoever runs the server connects it",
             bytes=limits.bytes / _MEGABYTE,
         )
 
