@@ -285,8 +285,8 @@ def _packed() -> tempfile.TemporaryDirectory[str]:
     root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
     with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
-        for module in sorted(root.rglob("*.py")):
-            packed.write(module, module.relative_to(root.parent))
+        for file in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
+            packed.write(file, file.relative_to(root.parent))
     return folder
 
 
