@@ -48,6 +48,7 @@ def main(folder: Path) -> None:
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.host": "127.0.0.1",
