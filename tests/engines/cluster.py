@@ -17,6 +17,7 @@ from typing import Any
 
 import dpcore as dp
 from dpcore.engines.spark.engine import SparkEngine
+from tests.contracts.engine_kinds import spark_session
 
 KEY = b"k" * 32
 ROWS, PARTITIONS = 100_000, 256
@@ -42,23 +43,7 @@ def rows(session: Any, marker: Path) -> Any:
 
 
 def main(folder: Path) -> None:
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = spark_session("local-cluster[2,1,1024]")
     marker = folder / "deadly"
     engine = SparkEngine(rows(session, marker), SCHEMA, key=KEY)
     counts = engine.counts([("age", "zip"), ("age",)])

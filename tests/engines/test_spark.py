@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pickle
 import subprocess
@@ -21,7 +22,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.spark.engine import SparkEngine, _packed
 from dpcore.engines.spark.packing import Packing
 from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.work import Counting
@@ -323,3 +324,34 @@ def test_the_place_of_a_row_in_its_file_is_no_column(tmp_path: Path) -> None:
     source = Source(name="a", kind="spark", location=f"{tmp_path}/", columns=("c",), where=where)
     with pytest.raises(dp.SchemaError, match="no such columns"):
         look(source, 1)
+
+
+def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> None:
+    """Workers without this checkout could not load the library; a process that dies would double rows, or the
+    charge."""
+    spark_session()  # skips where there is no Spark
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.engines.cluster", str(tmp_path)], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    answer = json.loads(ended.stdout.splitlines()[-1])
+    assert answer == {
+        "cells": [1000, 100],
+        "each": [100, 1000],
+        "killed": True,
+        "released": [1000],
+        "lines": ["opened", "reserved", "committed"],
+        "left": 0.5,
+    }
+
+
+def test_workers_load_the_library_from_its_archive(tmp_path: Path) -> None:
+    """Every opening on a cluster would fail for a list that lies beside the modules."""
+    pytest.importorskip("pyspark")
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import dpcore.engines.spark.tasks as loaded"
+    program += "; print(loaded.__file__)"
+    archive = f"{_packed().name}/dpcore.zip"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, archive], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert ended.stdout.startswith(archive)
