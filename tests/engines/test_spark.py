@@ -23,7 +23,6 @@ import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine, _packed
-from dpcore.engines.spark.packing import Packing
 from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
@@ -61,14 +60,14 @@ def test_what_workers_do_without_spark() -> None:
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
-    task = pickle.loads(pickle.dumps(Task(work=work, packing=Packing(names=("age",)), schema=schema)))
+    task = pickle.loads(pickle.dumps(Task(work=work, names=("age",), schema=schema)))
     counts, number = task.whole(added(task, kept.to_batches(max_chunksize=50)))
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    code = Each(work=Coding(reads=("age",)), packing=Packing(names=("age",)), schema=schema)
+    code = Each(work=Coding(reads=("age",)), names=("age",), schema=schema)
     kept_cells = list(code(kept.to_batches(max_chunksize=50)))
-    cells, again = task.whole(added(dataclasses.replace(task, packing=None), kept_cells))
+    cells, again = task.whole(added(dataclasses.replace(task, names=None), kept_cells))
     assert again == number
     assert cells.tolist() == counts.tolist()
 
@@ -79,29 +78,6 @@ def added(task: Task, batches: list[pa.RecordBatch]) -> pa.Table:
     answers = pa.Table.from_batches([*task(batches[:half]), *task(batches[half:])])
     sums = answers.group_by("key").aggregate([("number", "sum")])
     return sums.append_column("other", pa.array([[]] * len(sums), pa.list_(pa.binary())))
-
-
-def test_small_columns_come_back_from_their_words(tmp_path: Path) -> None:
-    """A value in the bits of its neighbour would be another person's; a missing one would be 0."""
-    rng = np.random.default_rng(4)
-    columns: dict[str, pa.Array] = {"text": pa.array(["a", None] * 200)}
-    for place, kind in enumerate(
-        ["int8"] * 10 + ["int32", "int16", "int64", "int16", "bool", "bool", "int8"]
-    ):
-        limits = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
-        values = np.where(rng.random(400) < 0.3, rng.choice(limits, 400), rng.integers(0, 2, 400))
-        mask = rng.random(400) < 0.2 if place % 3 else None
-        columns[f"c{place}"] = pa.array(values.astype(kind), mask=mask)
-    table = pa.table(columns)
-    pq.write_table(table, tmp_path / "rows.parquet")
-    frame = spark_session().read.parquet(str(tmp_path / "rows.parquet"))
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema}
-    words = Packing.of(kinds)
-    assert sum(map(len, words.words)) == 16
-    assert len(words.words) <= 4
-    came = frame.select(*words.columns({name: name for name in kinds})).toArrow()
-    assert words.table(came.to_batches(max_chunksize=170)).equals(table)
-    assert Packing.of({"one": "byte", "text": "string"}).words == ()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:
