@@ -317,7 +317,7 @@ def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> N
         "killed": True,
         "released": [1000],
         "lines": ["opened", "reserved", "committed"],
-        "left": 0.5,
+        "left": 0,
     }
 
 
