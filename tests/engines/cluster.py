@@ -61,6 +61,7 @@ def main(folder: Path) -> None:
         "left": curator.balance().left,
     }
     print(json.dumps(answer))
+    session.stop()
 
 
 if __name__ == "__main__":
