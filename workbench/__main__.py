@@ -32,7 +32,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError
+from dpcore.errors import DpcoreError, LimitError, ParameterError, nothing_named, other_kind
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
@@ -104,7 +104,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
+        raise nothing_named()
     try:
         check_size(file.stat().st_size)
         return read_table(file.read_bytes(), file.name).frame
@@ -146,7 +146,7 @@ def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
-        raise ParameterError("the file is no recipe", remedy="take the file as it was saved")
+        raise other_kind()
     schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,

@@ -238,7 +238,7 @@ class Standing:
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise corrupt("the account or its totals were altered") from error
+            raise corrupt("the ledger was altered, or a part of it is missing") from error
 
     @property
     def digest(self) -> str:

@@ -15,7 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import FullDomain, Method
 from dpcore.anonymize.models import PrivacyModel
-from dpcore.errors import HierarchyError, ParameterError, UsageError
+from dpcore.errors import HierarchyError, UsageError, other_kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,8 @@ class Plan(Choices):
         for name in self.quasi_identifiers:
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
-                    "the quasi-identifier {column} has no hierarchy",
+                    "a column that needs a hierarchy has none",
                     remedy="take the suggested one, or give every value of the column a line",
-                    column=name,
                 )
 
     @property
@@ -96,7 +95,7 @@ class Plan(Choices):
             metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
-            raise ParameterError("the file is not a plan", remedy="take the file as it was saved") from error
+            raise other_kind() from error
 
 
 def _fields(thing: Any) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class Curator(OnFile):
         if schema.unit.found:
             complete = dataclasses.replace(schema, unit=curator._found())
             if complete != schema and engine is table:
-                raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
+                raise UsageError("an engine keeps to another number of rows", remedy="make it anew")
             if complete != schema:
                 return cls.open(
                     table, complete, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute

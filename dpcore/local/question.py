@@ -41,20 +41,17 @@ class Question:
             )
         labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
         checked_categories(len(labels))
-        if not all(isinstance(label, str) and 0 < len(label) <= MAX_TEXT for label in labels):
+        if (
+            not all(isinstance(each, str) and len(each) <= MAX_TEXT for each in (text, *labels))
+            or "" in labels
+        ):
             raise ParameterError(
-                "a category is empty, or longer than {most} characters",
-                remedy="name every answer in a few words",
+                "a question and its answers have at most {most} characters, and no answer is empty",
+                remedy="write them shorter",
                 most=MAX_TEXT,
             )
         if len(set(labels)) != len(labels):
             raise ParameterError("a category is named twice", remedy="name each one once")
-        if not isinstance(text, str) or len(text) > MAX_TEXT:
-            raise ParameterError(
-                "the question must be a text of at most {most} characters",
-                remedy="shorten the question",
-                most=MAX_TEXT,
-            )
         kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from dpcore.errors import ParameterError, ReadError, UsageError
+from dpcore.errors import ParameterError, ReadError, UsageError, other_kind
 from dpcore.local.base import Reports
 from dpcore.local.question import Question
 
@@ -24,7 +24,7 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
     try:
         lines = (text.decode("utf-8-sig") if isinstance(text, bytes) else text).splitlines()
     except UnicodeDecodeError:
-        raise ReadError("the file is not UTF-8 text", remedy="take the file as it was saved") from None
+        raise other_kind() from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
         raise ReadError("there are no reports", remedy="collect at least one answer")

@@ -22,7 +22,6 @@ import pandas as pd
 from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
-from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
 
@@ -102,7 +101,7 @@ class Column(Registered, ABC):
         if outside.refused:
             raise SchemaError(
                 "column {column!r} holds values that its declaration has no cell for",
-                remedy=self._refusal_remedy(),
+                remedy="declare a cell for missing or other values, or change what is declared",
                 column=self.name,
             )
         return codes
@@ -147,9 +146,6 @@ class Column(Registered, ABC):
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> pd.Series: ...
-
-    def _refusal_remedy(self) -> str:
-        return Text("declare a cell for missing values, or change the declared kind")
 
     def _joined(self, values: pd.Series) -> pd.Series:
         """Replace each synonym by the value that it counts as."""
@@ -220,9 +216,6 @@ class Categorical(Column):
 
     def _value_labels(self) -> tuple[str, ...]:
         return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
-
-    def _refusal_remedy(self) -> str:
-        return Text("add the categories, set other=True, or declare a cell for missing values")
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self._missing(values)
@@ -313,9 +306,9 @@ def check_column_cells(name: str, cells: float) -> None:
     """Refuse a column with more than `MAX_COLUMN_CELLS` cells."""
     if cells > MAX_COLUMN_CELLS:
         raise ParameterError(
-            "column {column!r} would have {cells:.0f} cells, more than {max_cells}",
-            remedy="use a wider step or fewer categories",
-            column=name,
-            cells=cells,
-            max_cells=MAX_COLUMN_CELLS,
+            "the table over {names} would have {cells} cells, more than {limit}",
+            remedy="take fewer columns, or a wider step or fewer categories",
+            names=name,
+            cells=round(cells),
+            limit=MAX_COLUMN_CELLS,
         )

@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.errors import DisclosureError, LimitError, ParameterError, nothing_named
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
@@ -228,7 +228,7 @@ class Shares:
                 .values(digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended="")
             )
         if changed.rowcount != 1:
-            raise ParameterError("there is no such link", remedy="choose one from the list")
+            raise nothing_named()
         return token
 
     def open(self, token: str, address: str | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore.engines.sql.statement import DUCKDB, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
-from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -34,9 +34,7 @@ class DuckDBSource(Source):
         try:
             import duckdb
         except ImportError:
-            raise ParameterError(
-                "DuckDB is not installed", remedy="pip install -r requirements-duckdb.txt"
-            ) from None
+            raise not_installed("DuckDB", "requirements-duckdb.txt") from None
 
         try:
             statements = duckdb.connect().extract_statements(self.query or "SELECT 1")
