@@ -112,9 +112,9 @@ def no_column(column: str) -> SchemaError:
     return SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
 
 
-def no_rows() -> SchemaError:
+def no_rows(kind: type[SchemaError | ReadError] = SchemaError) -> DpcoreError:
     """Return the error of a table without rows."""
-    return SchemaError("the table has no rows", remedy="choose a table with at least one row")
+    return kind("the table has no rows", remedy="choose a table with at least one row")
 
 
 def other_kind() -> ReadError:

@@ -79,7 +79,7 @@ def person_as(address: str | None) -> Person:
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} is no steward of this server",
+            "{address} has no such role on this server",
             remedy="ask whoever runs this server",
             address=address[:200],
         )
@@ -179,9 +179,7 @@ def audit(asked: argparse.Namespace) -> str:
     if asked.rule is not None:
         return _measured(asked)
     if asked.schema is None:
-        raise ParameterError(
-            "an audit needs a schema", remedy="give one by --schema, or a criterion by --rule"
-        )
+        raise ParameterError("a schema is needed here", remedy="give one by --schema")
     curator = _opened(asked)
     roles, wanted = _audit_of(curator, asked)
     told = named(*who_is_named(roles, curator.schema))
@@ -231,7 +229,7 @@ def _measured(asked: argparse.Namespace) -> str:
 def _without_budget(asked: argparse.Namespace) -> Curator:
     ledger, table = ledger_of(person_as(asked.address)), table_of(asked.table, person_as(asked.address))
     if isinstance(table, Source):
-        raise ParameterError("a connected source is opened under a schema", remedy="give one by --schema")
+        raise ParameterError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
     return auditor(table, *ledger.filed(table), unit, name=Path(asked.table).name)
 

@@ -49,7 +49,7 @@ class SensitiveColumn:
         """Codes of the labels one level above, parents[level] by code at a level of the hierarchy."""
         if self.hierarchy is None:
             raise ParameterError(
-                "a column that needs a hierarchy has none",
+                "hierarchical distance needs a hierarchy of the sensitive column",
                 remedy="take the suggested one, or give every value of the column a line",
             )
         codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]

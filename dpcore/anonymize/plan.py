@@ -49,8 +49,9 @@ class Plan(Choices):
         for name in self.quasi_identifiers:
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
-                    "a column that needs a hierarchy has none",
+                    "the quasi-identifier {column} has no hierarchy",
                     remedy="take the suggested one, or give every value of the column a line",
+                    column=name,
                 )
 
     @property

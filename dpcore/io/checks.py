@@ -40,7 +40,7 @@ DEFAULT_LIMITS = Limits()
 
 def _too_large(limits: Limits) -> LimitError:
     return LimitError(
-        "the table is larger than {megabytes:,.10g} MB, {rows:,} rows or {columns:,} columns",
+        "the table has more than {megabytes:,.10g} MB, {rows:,} rows or {columns:,} columns",
         remedy="keep only the columns or rows that you need",
         megabytes=limits.bytes / _MEGABYTE,
         rows=limits.rows,

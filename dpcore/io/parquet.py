@@ -69,7 +69,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         batches.append([plain(column) for column in batch.columns])
     if not count:
-        raise no_rows()
+        raise no_rows(ReadError)
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)

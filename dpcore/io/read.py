@@ -181,5 +181,5 @@ def _columns(
             notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
-        raise no_rows()
+        raise no_rows(ReadError)
     return names, columns, notes, merged

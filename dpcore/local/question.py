@@ -47,7 +47,7 @@ class Question:
         ):
             raise ParameterError(
                 "a question and its answers have at most {most} characters, and no answer is empty",
-                remedy="write them shorter",
+                remedy="make it shorter",
                 most=MAX_TEXT,
             )
         if len(set(labels)) != len(labels):

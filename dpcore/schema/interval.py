@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_number
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_number
 from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
 from dpcore.schema.slope import place_in_cells, slopes

@@ -134,7 +134,7 @@ class Marginal:
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
     """Refuse cliques of too many cells or columns, or too many cells in all.
 
-    Raises: LimitError that shows the product, or the sum.
+    Raises: LimitError that shows the number of cells.
     """
     together = sum(map(domain.cells, cliques))
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
@@ -152,7 +152,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
             raise LimitError(
                 "the table over {names} would have {cells} cells, more than {limit}",
                 remedy="take fewer columns, or a wider step or fewer categories",
-                cells=" x ".join(map(str, domain.shape(clique))) + f" = {cells}",
+                cells=cells,
                 limit=limit,
                 names=", ".join(clique),
             )

@@ -97,7 +97,7 @@ def test_the_library_alone_drops_the_column() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     """A column would leave as it is, or names would leave in the files of a large table."""
-    with pytest.raises(SchemaError, match="as a pseudonym at once"):
+    with pytest.raises(SchemaError, match="two roles at once"):
         Plan(
             roles={"who": "insensitive", "age": "quasi-identifier"},
             hierarchies={"age": intervals(AGES, [10])},

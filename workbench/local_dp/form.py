@@ -4,7 +4,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import dpcore.local as dl
-from dpcore.errors import DpcoreError, wrong_number_of_answers
+from dpcore.errors import DpcoreError
+from dpcore.local.base import wrong_number_of_answers
 from workbench import session
 from workbench.local_dp import charts, design
 from workbench.local_dp.sheet import MOST, sheet

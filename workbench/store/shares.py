@@ -71,13 +71,10 @@ class LinkDraft:
             object.__setattr__(self, name, value)
             if len(value) > most:
                 raise ParameterError(
-                    "the {name} has more than {most} characters",
-                    remedy="make it shorter",
-                    name=name,
-                    most=most,
+                    "this text has more than {most} characters", remedy="make it shorter", most=most
                 )
         if not self.title:
-            raise ParameterError("a link needs a title", remedy="say in a few words what it holds")
+            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
         if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):
