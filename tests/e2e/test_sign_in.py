@@ -208,7 +208,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         "What is promised, and what not"
     )
     assert ann.button("How good is it?").count() == ann.button("Is it good enough?").count() == 0
-    cy.go("Synthesize").press("Show it to somebody").sees("This is what will be seen")
+    cy.go("Synthesize").press("Show it to somebody").sees("The page behind the link")
     title = cy.page.get_by_label("Title").input_value()
     cy.page.get_by_text("people who sign in, of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")

@@ -29,7 +29,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     app.go("synthesize")
     assert app.at.title[0].value == "Release something"
     assert "Here you release a histogram" in app.text
-    app.press("Open a sample: Census").go("upload")
+    app.press("Open this sample: Census").go("upload")
     assert "20,000 rows" in app.text
 
 

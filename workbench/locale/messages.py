@@ -28,11 +28,7 @@ def extract(
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
                 yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []
-            elif (
-                name in MARKS
-                or (name.endswith(ERRORS) and not hasattr(builtins, name))
-                or name in ("on_progress", "progress")
-            ):
+            elif name in MARKS or (name.endswith(ERRORS) and not hasattr(builtins, name)):
                 marked += call.args[:1]
             for argument in marked:
                 for message in _texts(argument):

@@ -43,7 +43,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     earlier = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
-        ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
+        ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
         way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":

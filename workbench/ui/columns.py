@@ -18,9 +18,9 @@ MOST_CATEGORIES = 12
 _BLANKS = re.compile(r"\s*+")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 _PLAIN = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
-_CATEGORIES = {"categories": N_("Categories, with | between")}
+_CATEGORIES = {"categories": N_("categories, with | between")}
 _BOUNDS = {"low": N_("Lowest value"), "high": N_("Highest value")}
-_STEP = {"step": N_("Step, or cuts with commas between")}
+_STEP = {"step": N_("step, or cuts with commas between")}
 _UNREADABLE = {"other": N_("What is none counts as missing")}
 
 
@@ -73,7 +73,7 @@ class CategoricalForm(ColumnForm):
 
     kind = Categorical.kind
     title = N_("categorical")
-    fields: ClassVar = {**_CATEGORIES, "other": N_("A cell for other values")}
+    fields: ClassVar = {**_CATEGORIES, "other": N_("cell for other")}
 
     @classmethod
     def cells(cls, column: Categorical) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class _NumbersForm(ColumnForm):
     fields: ClassVar = {
         **_BOUNDS,
         **_STEP,
-        "special": N_("Numbers with a cell of their own, such as 0"),
+        "special": N_("numbers with a cell of their own"),
         **_UNREADABLE,
     }
 

@@ -147,7 +147,7 @@ def ways_to_a_table() -> None:
     draft = session.session().draft
     if draft and st.button(_("Go on opening {name}").format(name=plain(draft.name)), type="primary"):
         st.switch_page("pages/upload.py")
-    bring_table(_("Drop a table here"), _("Open a sample: {title}"), page=session.session().page)
+    bring_table(_("Drop a table here"), _("Open this sample: {title}"), page=session.session().page)
     my_data_sets()
 
 

@@ -9,7 +9,7 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import Words, _, commas, n_
+from workbench.ui.language import Words, _, capital, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
@@ -102,7 +102,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             )
         )
     source = st.text_input(
-        _("A questionnaire, a law, a description of the data: in one line"),
+        capital("known from"),
         key=f"known-{draft.dataset}-{draft.version}-{column.name}",
         max_chars=LONGEST_SOURCE,
     )
