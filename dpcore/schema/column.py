@@ -309,6 +309,6 @@ def check_column_cells(name: str, cells: float) -> None:
             "the table over {names} would have {cells} cells, more than {limit}",
             remedy="take fewer columns, or a wider step or fewer categories",
             names=name,
-            cells=round(cells),
+            cells=f"{cells:.0f}",
             limit=MAX_COLUMN_CELLS,
         )

@@ -29,9 +29,13 @@ _BUSY = (
     Text("another spend holds the ledger for too long; nothing was written"),
     Text("try again in a moment"),
 )
+_FULL = (
+    Text("the disk that holds the ledger is full; nothing was written"),
+    Text("free some space, then try again"),
+)
 _REFUSED = (
-    Text("the ledger's database or its disk refused; nothing was written"),
-    Text("free some space, give this program the right to write there, and see the log of the server"),
+    Text("the ledger's database refused, or cannot be opened for writing; nothing was written"),
+    Text("give this program the right to write there, and see the log of the server"),
 )
 _LOST = (
     Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
@@ -39,10 +43,14 @@ _LOST = (
 )
 _SIGNS = {
     "SQLITE_BUSY": _BUSY,
+    "SQLITE_FULL": _FULL,
     "55P03": _BUSY,  # lock_not_available
+    "53100": _FULL,  # disk_full
     "08": _LOST,  # connection exceptions
     "57P": _LOST,  # the server stops
     "25P03": _LOST,  # idle_in_transaction_session_timeout
+    "ENOSPC": _FULL,
+    "EDQUOT": _FULL,
 }
 
 
