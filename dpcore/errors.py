@@ -148,6 +148,13 @@ def too_few_rows() -> ParameterError:
     return ParameterError("the table has too few rows for this", remedy="bring more rows")
 
 
+def long_text(most: int) -> ParameterError:
+    """Return the error of a text that is empty or too long."""
+    return ParameterError(
+        "this text is empty, or has more than {most} characters", remedy="make it shorter", most=most
+    )
+
+
 def nothing_in_common() -> ParameterError:
     """Return the error of tables that cannot be compared."""
     return ParameterError(
@@ -157,7 +164,10 @@ def nothing_in_common() -> ParameterError:
 
 def too_many_columns() -> LimitError:
     """Return the error of a request over more columns than can be computed together."""
-    return LimitError("these columns are too many to be computed together", remedy="ask about fewer columns")
+    return LimitError(
+        "these columns are too many to be computed together",
+        remedy="take fewer columns, or a wider step or fewer categories",
+    )
 
 
 def two_roles(column: str) -> SchemaError:

@@ -57,7 +57,7 @@ from workbench.store.shares import LinkDraft, in_days
 from workbench.store.sources import sources_in, sources_of
 from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
-from workbench.ui.language import _, speaking
+from workbench.ui.language import _, capital, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 from workbench.ui.wording import error_words
 
@@ -67,15 +67,13 @@ def person_as(address: str | None) -> Person:
 
     Raises: ParameterError.
     """
-    if not roles.sign_in_needed():
-        if address is not None:
-            raise ParameterError("nobody signs in here", remedy="leave --as out")
-        return roles.ALONE
-    if address is None:
+    if roles.sign_in_needed() == (address is None):
         raise ParameterError(
-            "people sign in on this server, and a data set is somebody's",
-            remedy="say for which steward you ask: --as ADDRESS",
+            "a steward is named by --as where people sign in, and only there",
+            remedy="give --as ADDRESS, or leave it out",
         )
+    if address is None:
+        return roles.ALONE
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
@@ -184,7 +182,9 @@ def audit(asked: argparse.Namespace) -> str:
     roles, wanted = _audit_of(curator, asked)
     told = named(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
-        return json.dumps({"answer": "no", "verdict": " ".join([ANSWERS["no"] + ".", *told])}, indent=1)
+        return json.dumps(
+            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
+        )
     report = curator.evaluate(wanted).content
     answer = {
         "answer": report.verdict.answer,

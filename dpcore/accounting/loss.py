@@ -47,7 +47,7 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
     if not 0 < number <= at_most:
         raise ParameterError(
             "{name} ({value}) must be a number above 0 and at most {at_most:g}",
-            remedy="give {name} as a number such as 0.5",
+            remedy="use a number such as 10",
             name=name,
             value=str(value)[:40],
             at_most=float(at_most),
@@ -230,10 +230,8 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     )
     if fitting == 0:
         raise ParameterError(
-            "epsilon ({epsilon:g}) with delta ({delta:g}) leaves no rho of 1e-12 or more",
+            "this epsilon and delta are too small together",
             remedy="raise epsilon",
-            epsilon=float(epsilon),
-            delta=float(delta),
         )
     return fitting
 

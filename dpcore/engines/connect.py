@@ -191,7 +191,7 @@ def _spark_table(source: Source) -> object:
         if folder and not {*source.used[0][1]} <= {*session.read.parquet(source.location).columns}:
             raise SchemaError(
                 "source {name!r}: its files have no such columns",
-                remedy="name columns that they store",
+                remedy="correct the list of sources",
                 name=source.name,
             )
         query, bound = statement(source, SPARK, folder)

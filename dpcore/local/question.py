@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, long_text
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
 from dpcore.schema.values import as_text
@@ -45,13 +45,9 @@ class Question:
             not all(isinstance(each, str) and len(each) <= MAX_TEXT for each in (text, *labels))
             or "" in labels
         ):
-            raise ParameterError(
-                "a question and its answers have at most {most} characters, and no answer is empty",
-                remedy="make it shorter",
-                most=MAX_TEXT,
-            )
+            raise long_text(MAX_TEXT)
         if len(set(labels)) != len(labels):
-            raise ParameterError("a category is named twice", remedy="name each one once")
+            raise ParameterError("a category is named twice", remedy="rename one of them")
         kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)

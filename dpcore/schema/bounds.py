@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.errors import ParameterError
+from dpcore.text import Text
 
 
 def no_number(name: str, label: str, value: object) -> ParameterError:
@@ -14,7 +15,7 @@ def no_number(name: str, label: str, value: object) -> ParameterError:
     return ParameterError(
         "{label} ({value}) of column {name!r} must be a number, whole for whole numbers; a step is above 0",
         remedy="use a number such as 10",
-        label=label,
+        label=Text(label),
         value=value,
         name=name,
     )

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError, UsageError
+from dpcore.errors import ParameterError, SchemaError, Text, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
 
@@ -202,11 +202,14 @@ class Categorical(Column):
         texts = list(map(exact_text, self.categories))
         if not texts and not self.other:
             raise ParameterError(
-                "column {name!r} needs at least one category", remedy="list its categories", name=self.name
+                "column {line!r} needs {fact}",
+                remedy="fill in {fact}",
+                line=self.name,
+                fact=Text("categories"),
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="name each one once", name=self.name
+                "column {name!r} lists a category twice", remedy="rename one of them", name=self.name
             )
         check_column_cells(self.name, len(texts))
 
@@ -263,7 +266,7 @@ class Boolean(Column):
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
                 "column {name!r} lists a category twice",
-                remedy="name each one once",
+                remedy="rename one of them",
                 name=self.name,
             )
 

@@ -82,8 +82,8 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
             columns.append(suggestion)
     if not columns:
         raise SchemaError(
-            "no column of the table can be released as it is",
-            remedy="declare the columns by hand",
+            "no column is left",
+            remedy="keep at least one column",
         )
     return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
 

@@ -38,7 +38,8 @@ def without_known(curator: Curator) -> None:
     """Say before any column is taken as known whether columns name people."""
     text = words.named(*who_is_named(findings.roles(curator), curator.schema))
     if text:
-        st.markdown(f"### :red-background[{plain(' '.join([_('No.'), *text]), at_most=1_000)}]")
+        sentences = " ".join([capital("no") + ".", *text])
+        st.markdown(f"### :red-background[{plain(sentences, at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
 
 
@@ -77,7 +78,7 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         changes(report, columns)
     left, right = st.columns(2)
     with left:
-        st.subheader(_("What somebody with a list would find"))
+        st.subheader(_("What attackers can expect"))
         text = findings.linkage_words(report, listed) or _("No list was given, or it shares no column.")
         st.write(plain(text, at_most=600))
         st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))

@@ -53,7 +53,9 @@ def extract_kinds(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
 ) -> Iterator[tuple[int, str, str, list[str]]]:
     """(line, function, message, comments) of the names of kinds of identifiers, for Babel."""
-    yield from ((1, "", each["name"], ["kind"]) for each in tomllib.load(file)["kinds"])
+    yield from (
+        (1, "", each["name"], ["kind"]) for each in tomllib.load(file)["kinds"] if not each["name"].isupper()
+    )
 
 
 def _values(data: Any) -> Iterator[str]:

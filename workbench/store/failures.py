@@ -27,7 +27,7 @@ def explained() -> Iterator[None]:
 
 _BUSY = (
     Text("another spend holds the ledger for too long; nothing was written"),
-    Text("try again in a moment"),
+    Text("try again in a minute"),
 )
 _FULL = (
     Text("the disk that holds the ledger is full; nothing was written"),

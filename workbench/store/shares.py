@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from dpcore.errors import DisclosureError, LimitError, ParameterError, nothing_named
+from dpcore.errors import DisclosureError, LimitError, ParameterError, long_text, nothing_named
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
@@ -70,9 +70,7 @@ class LinkDraft:
             value = getattr(self, name).strip()
             object.__setattr__(self, name, value)
             if len(value) > most:
-                raise ParameterError(
-                    "this text has more than {most} characters", remedy="make it shorter", most=most
-                )
+                raise long_text(most)
         if not self.title:
             raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.registry import Registered
 from dpcore.schema import Boolean, Categorical, Column, Date, Integer, Real
+from dpcore.schema.bounds import no_number
 from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.text import Text
 from workbench.ui.language import N_
 from workbench.ui.wording import number, whole
 
@@ -132,12 +134,7 @@ class _NumbersForm(ColumnForm):
         try:
             return float(text)
         except ValueError:
-            raise ParameterError(
-                "{fact} of column {line!r} must be a number",
-                remedy="use a number such as 10",
-                fact=fact,
-                line=line["column"],
-            ) from None
+            raise no_number(line["column"], fact, text) from None
 
     @classmethod
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
@@ -298,7 +295,7 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
     text = str(line[fact] or "").strip()
     if not text:
         raise ParameterError(
-            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=fact
+            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=Text(fact)
         )
     return text
 

@@ -81,4 +81,3 @@ def _say(way: str) -> None:
     st.subheader(words["title"])
     st.write(words["text"])
     st.image(PICTURES / f"{way}.svg", alt=words["title"])
-    st.caption(words["time"])

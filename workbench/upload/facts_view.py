@@ -64,7 +64,6 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.markdown(_("**Is this the same for every such table?** Then it is no secret of this one."))
         lines = {column.name: [values_words(column)] for column in question.columns}
         _show(lines, [_("declared")])
-        st.caption(_("Lists with labels that fewer than ten people hold are asked about by themselves."))
         _ask_ages(draft, question.columns)
         source, columns = _("plainly public"), list(question.columns)
         yes, no = _("Yes, this is plainly public"), _("Leave it as taken from this table")

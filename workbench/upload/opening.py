@@ -150,7 +150,7 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
                 _("column"): column.name,
                 _("cells"): column.size,
                 _("moved to a bound"): check.clipped,
-                _("other"): check.other,
+                _("counted as other"): check.other,
                 _("missing"): check.missing,
                 _("no cell to go to"): check.refused,
             }

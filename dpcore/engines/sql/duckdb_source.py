@@ -48,7 +48,7 @@ class DuckDBSource(Source):
         if not fits:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or leave it out",
+                remedy="correct the list of sources",
             )
 
     @property
@@ -119,7 +119,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="correct the list of sources, or write the names into the first line",
+                    remedy="correct the list of sources",
                 )
             check_agree(
                 *(

@@ -44,7 +44,7 @@ class PostgresReader(Reader):
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or leave it out",
+                remedy="correct the list of sources",
             )
         self.source = source
         self._written: dict[str, str] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, two_roles
+from dpcore.errors import UsageError, two_roles
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
@@ -98,7 +98,7 @@ class OnePerson(RowsEvaluation[PersonReport]):
         Raises: ParameterError for no known fact; SchemaError for an unknown column.
         """
         if not self.known:
-            raise ParameterError("nothing is known of this person", remedy="say at least one thing")
+            raise UsageError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame
         twice = set(self.sensitive) & {each.column for each in self.known}
         if twice:

@@ -133,7 +133,7 @@ class Gaussian(Recipe):
             column = schema.column(name)
             if column.missing or (isinstance(column, Categorical) and not column.ordered and column.size > 2):
                 raise ParameterError(
-                    "column {column!r} has missing values, or categories without an order",
+                    "column {column!r} holds no numbers, or not in every row",
                     remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
                     cells=column.size,

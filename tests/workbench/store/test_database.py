@@ -108,7 +108,7 @@ def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
     with Store(settings).writing() as connection:
         connection.execute(sa.update(about).values(version=VERSION + 1))
-    words = f"version {VERSION + 1} and this program knows up to version {VERSION}; start the newer version"
+    words = f"version {VERSION + 1}, and this program reads {VERSION}; open it with the program"
     _refuses(settings, words)
 
 

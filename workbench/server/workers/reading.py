@@ -117,7 +117,9 @@ def _refusal(ended: process.WorkEnded) -> DpcoreError:
             seconds=SECONDS,
         )
     if ended.kind == "busy":
-        return LimitError("the server is busy: this file was not read in time", remedy="try again in a while")
+        return LimitError(
+            "the server is busy: this file was not read in time", remedy="try again in a minute"
+        )
     return ReadError(
         "the file holds something that cannot be read ({kind})",
         remedy="export the table again as CSV in UTF-8",

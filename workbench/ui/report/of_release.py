@@ -17,7 +17,7 @@ from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import Words, _, day, n_, said
 from workbench.ui.report import asking, compare, downloads, explore, sentences
-from workbench.ui.report.document import Document, Picture, TextTable, linked, page
+from workbench.ui.report.document import BADGES, Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import Ends, grid, lying_bars, upright_bars
 from workbench.ui.wording import (
     USUAL_DELTA,
@@ -70,7 +70,7 @@ def document(
         title=title,
         lead=lead,
         badge="private",
-        badge_text=_("differentially private · {loss}").format(loss=loss_words(release.guarantee.loss)),
+        badge_text=f"{BADGES['private']} · {loss_words(release.guarantee.loss)}",
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
         about=(*_about(release), *([compare.loss(release, earlier)] if earlier else ())),
         pictures=(*drawn, *differences),
@@ -173,16 +173,8 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column, unit = release.schema.column(name), sentences.counted(release)
     labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
-    heading, top = shown(name, at_most=60), int(counts.values.argmax())
-    alt = _(
-        "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}."
-    ).format(
-        counted=unit,
-        cells=len(labels),
-        column=heading,
-        top=shown(labels[top]),
-        rows=whole(float(counts.values[top])),
-    )
+    heading = shown(name, at_most=60)
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
     bars, values, ends = _bars(release, name)
     drawing = (
         upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
