@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError, Text, UsageError
+from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
+from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
 

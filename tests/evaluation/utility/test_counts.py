@@ -131,7 +131,7 @@ def test_columns_that_one_table_lacks_are_refused() -> None:
     with pytest.raises(dp.SchemaError, match="no column 'sex'"):
         compared(SECOND[["age"]], "sex")
     (age,) = compared(SECOND.iloc[:0], "age")
-    with pytest.raises(dp.ParameterError, match="no rows"):
+    with pytest.raises(dp.SchemaError, match="no rows"):
         age.distance  # noqa: B018
 
 

@@ -26,8 +26,10 @@ STYLE_DIGEST, SCRIPT_DIGEST = (
 """By which a content policy knows the style and the script of a page."""
 _QUESTIONS = "\x00"
 LABELS = Words("report.labels")
-FILES = ("explore.html", "counts.csv", "counts.parquet", "counts.json", "datapackage.json")
-FILES += ("rows.csv", "rows.parquet", "guarantee.json", "release.json")
+FILES = (
+    *("explore.html", "counts.csv", "counts.parquet", "counts.json", "datapackage.json"),
+    *("rows.csv", "rows.parquet", "guarantee.json", "release.json"),
+)
 """The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
 BADGES = Words("report.badges")
