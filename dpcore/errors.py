@@ -23,6 +23,8 @@ They name columns, declared bounds and parameters.
 
 from typing import Any
 
+from dpcore.text import Text
+
 
 class DpcoreError(Exception):
     """A problem and a remedy, as sentences made from two templates.
@@ -114,7 +116,7 @@ def no_column(column: str) -> SchemaError:
 
 def no_rows(kind: type[SchemaError | ReadError] = SchemaError) -> DpcoreError:
     """Return the error of a table without rows."""
-    return kind("the table has no rows", remedy="choose a table with at least one row")
+    return kind(Text("the table has no rows"), remedy="choose a table with at least one row")
 
 
 def other_kind() -> ReadError:

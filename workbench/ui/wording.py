@@ -77,7 +77,7 @@ def figure_words(figure: Figure) -> str:
 
 def amount(units: int, account: Account) -> str:
     """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see `spent_epsilon`."""
-    return f"{_('epsilon')} {number(spent_epsilon(units, account))}"
+    return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def rule_unit(account: Account) -> str:
@@ -101,11 +101,8 @@ def rho_words(balance: Balance, account: Account) -> str:
     """Write the same in rho, which adds up, for the tooltip; empty under pure epsilon."""
     if account.rule.pure:
         return ""
-    return _("{unit}: spent {spent} · held {held} · left {left}").format(
-        unit=UNITS["rho"],
-        spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
-        left=number(balance.left / UNIT),
+    return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
+        spent=number(balance.spent / UNIT), held=number(balance.held / UNIT), left=number(balance.left / UNIT)
     )
 
 
@@ -143,7 +140,7 @@ def loss_words(loss: Mapping[str, str]) -> str:
         return _("{name} {loss} with delta {delta:g}").format(
             name=UNITS[name], loss=number(numbers[name]), delta=delta
         )
-    return f"{UNITS[name]} {number(numbers[name])}"
+    return _("{name} {loss}").format(name=UNITS[name], loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:

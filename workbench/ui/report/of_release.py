@@ -173,8 +173,16 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column, unit = release.schema.column(name), sentences.counted(release)
     labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
-    heading = shown(name, at_most=60)
-    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
+    heading, top = shown(name, at_most=60), int(counts.values.argmax())
+    alt = _(
+        "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}."
+    ).format(
+        counted=unit,
+        cells=len(labels),
+        column=heading,
+        top=shown(labels[top]),
+        rows=whole(float(counts.values[top])),
+    )
     bars, values, ends = _bars(release, name)
     drawing = (
         upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
