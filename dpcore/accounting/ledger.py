@@ -316,19 +316,10 @@ def check_same(stored: Account, asked: Account) -> Account:
     """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or unit."""
     if stored == asked:
         return stored
-    differing = [
-        name
-        for name, fields in (
-            ("privacy unit", ("unit",)),
-            ("budget", ("rule", "units", "threshold_units")),
-        )
-        if any(getattr(stored, field) != getattr(asked, field) for field in fields)
-    ]
     raise BudgetFixed(
-        "this data set was opened before with another {what}, which never changes",
+        "this data set was opened before with another budget or privacy unit, and these never change",
         remedy="open it with the one that is on file",
         account=stored,
-        what=" and ".join(differing) or "promise",
     )
 
 

@@ -104,7 +104,7 @@ def test_what_cannot_be_is_refused() -> None:
             models=(KAnonymity(k=2),),
             pseudonym="who",
         )
-    with pytest.raises(RowsError, match="pseudonym needs all rows"):
+    with pytest.raises(RowsError, match="a pseudonym, needs all rows"):
         check_streamed(planned(VISITS))
 
 

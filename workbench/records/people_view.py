@@ -51,7 +51,7 @@ def show(dataset: str) -> None:
             )
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input(_("Address of somebody with a role here"), key=_HAND.key)
+            st.text_input(_("Address of a steward"), key=_HAND.key)
             st.button(_("Hand it to another steward"), on_click=_hand, args=(dataset,))
 
 
