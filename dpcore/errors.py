@@ -23,8 +23,6 @@ They name columns, declared bounds and parameters.
 
 from typing import Any
 
-from dpcore.text import Text
-
 
 class DpcoreError(Exception):
     """A problem and a remedy, as sentences made from two templates.
@@ -114,9 +112,9 @@ def no_column(column: str) -> SchemaError:
     return SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
 
 
-def no_rows(kind: type[SchemaError | ReadError] = SchemaError) -> DpcoreError:
+def no_rows() -> SchemaError:
     """Return the error of a table without rows."""
-    return kind(Text("the table has no rows"), remedy="choose a table with at least one row")
+    return SchemaError("the table has no rows", remedy="choose a table with at least one row")
 
 
 def other_kind() -> ReadError:

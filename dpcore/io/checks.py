@@ -48,6 +48,11 @@ def _too_large(limits: Limits) -> LimitError:
     )
 
 
+def empty() -> ReadError:
+    """Return the error of a file without rows."""
+    return ReadError("the table has no rows", remedy="choose a table with at least one row")
+
+
 def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
     """Refuse a file by its size in bytes alone, before it is read.
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import LimitError, ReadError, damaged, no_rows
-from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
+from dpcore.errors import LimitError, ReadError, damaged
+from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, empty, shown
 from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
 
 _ROWS_AT_ONCE = 65_536
@@ -69,7 +69,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         batches.append([plain(column) for column in batch.columns])
     if not count:
-        raise no_rows(ReadError)
+        raise empty()
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import ReadError, damaged, no_rows
+from dpcore.errors import ReadError, damaged
 from dpcore.io.arx import ENDING, SUBSET, read_project
-from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size
+from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
 from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.kinds import NUMBER, type_columns
 from dpcore.io.layout import Layout, layout, position
@@ -181,5 +181,5 @@ def _columns(
             notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
-        raise no_rows(ReadError)
+        raise empty()
     return names, columns, notes, merged

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError, ReadError, damaged, no_rows
-from dpcore.io.checks import Limits, check_rows, check_size
+from dpcore.errors import DpcoreError, damaged
+from dpcore.io.checks import Limits, check_rows, check_size, empty
 from dpcore.text import Text
 
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -72,7 +72,7 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]
                     )
                 )
             return rows, notes, merged
-    raise no_rows(ReadError)
+    raise empty()
 
 
 def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
