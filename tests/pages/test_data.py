@@ -247,7 +247,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
 @pytest.mark.parametrize(
     ("row", "changes", "said"),
     [
-        (0, {"low": "99", "high": "10"}, "high"),
+        (0, {"low": "99", "high": "10"}, "must rise"),
         (0, {"low": "nan"}, "nan"),
         (0, {"high": "inf"}, "inf"),
         (0, {"high": ""}, "needs high"),
