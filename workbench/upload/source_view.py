@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, ParameterError
+from dpcore.errors import DpcoreError, nothing_named
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
 from workbench.server.workers.callbacks import report_rows
@@ -64,7 +64,7 @@ def take_source(name: str) -> None:
     with session.noticing(opening.NOTICE):
         listed = next((each for each in _listed() if each.source.name == name), None)
         if listed is None:
-            raise ParameterError("the source is not listed any more", remedy="choose another one")
+            raise nothing_named()
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()

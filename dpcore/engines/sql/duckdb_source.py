@@ -12,7 +12,7 @@ from typing import Any
 from dpcore.engines.sql.statement import DUCKDB, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
 from dpcore.engines.streaming.reader import readable
-from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -51,7 +51,7 @@ class DuckDBSource(Source):
         if not fits:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or leave it out",
+                remedy="correct the list of sources",
             )
 
     @property
@@ -113,7 +113,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="correct the list of sources, or write the names into the first line",
+                    remedy="correct the list of sources",
                 )
             check_agree(
                 *(
@@ -170,9 +170,7 @@ def _library() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise ParameterError(
-            "DuckDB is not installed", remedy="pip install -r requirements-duckdb.txt"
-        ) from None
+        raise not_installed("DuckDB", "requirements-duckdb.txt") from None
     return duckdb
 
 
