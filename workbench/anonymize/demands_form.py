@@ -38,11 +38,8 @@ SUPPRESSED_WORDS = Words("anonymize.suppressed_words")
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Draw the widgets of all demands, and return these."""
-    several = curator.schema.unit.id_column is not None
     k = st.number_input(
-        _("Everybody looks like at least … people (k)")
-        if several
-        else _("Everybody looks like at least … rows (k)"),
+        _("Everybody is in a group of at least … (k)"),
         2,
         MOST_PEOPLE,
         5,
@@ -51,9 +48,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         persist_state="session",
     )
     limit = st.select_slider(
-        _("People who may have a suppressed row, at most")
-        if several
-        else _("Rows that may be suppressed, at most"),
+        capital("suppressed, at most"),
         plans.LIMITS,
         0.02,
         format_func=limit_words,
@@ -64,7 +59,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     models = _secrets(current)
     with st.expander(_("More choices"), key="anonymize-more"):
         suppressed = st.selectbox(
-            _("Suppressed rows are"),
+            capital("suppressed rows"),
             SUPPRESSED_ROWS,
             format_func=SUPPRESSED_WORDS.__getitem__,
             key="anonymize-suppressed",
@@ -94,7 +89,7 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
         return {
             name: st.number_input(
-                _("Level of {column} (0: as it is)").format(column=plain(name)),
+                plain(name),
                 0,
                 current.hierarchies[name].height,
                 key=f"anonymize-level-{name}-{current.version}",
@@ -140,7 +135,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     kind = st.selectbox(
         _("And about what should stay unknown"),
         [NOTHING, *kinds],
-        format_func=lambda kind: _("nothing more") if kind == NOTHING else _(kinds[kind].title),
+        format_func=lambda kind: _("none") if kind == NOTHING else _(kinds[kind].title),
         key=SECRET.key,
         persist_state="session",
     )
@@ -165,7 +160,7 @@ def _own_model(column: str) -> PrivacyModel:
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
     kind = left.selectbox(
-        _("About {column}").format(column=plain(column)),
+        plain(column),
         list(kinds),
         format_func=lambda kind: _(kinds[kind].title),
         key=f"anonymize-own-{column}",
@@ -193,7 +188,7 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
 def _metric(current: AnonymizeState) -> Metric:
     """Ask for the metric to minimize, with a weight per column where it takes any."""
     kind = st.selectbox(
-        _("Minimize"),
+        capital("what is minimized"),
         list(METRIC_WORDS),
         format_func=METRIC_WORDS.__getitem__,
         key="anonymize-metric",
@@ -205,14 +200,14 @@ def _metric(current: AnonymizeState) -> Metric:
         return AverageClassSize()
     weights = {}
     heavy = st.multiselect(
-        _("Columns that matter more"),
+        _("Columns that matter more, with their weights; all others have 1"),
         current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )
     for name in heavy:
         weights[name] = st.number_input(
-            _("Weight of {column}; all others have 1").format(column=plain(name)),
+            plain(name),
             0.1,
             100.0,
             3.0,

@@ -100,7 +100,6 @@ def range_chart(errors: RangeErrors) -> Chart:
     return charts.lines(
         pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
-        alt=_("Error of range queries on {column} by width of the range.").format(column=errors.column),
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
         wide=True,
     )

@@ -19,7 +19,6 @@ from workbench.ui.charts import (
     tips,
 )
 from workbench.ui.language import _, digits
-from workbench.ui.wording import percent
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
 
@@ -27,17 +26,13 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame.replace({"protocol": dict(TITLES)})
-    best = named.loc[named.groupby(over)["error"].idxmin()]
     titles = {
         over: title,
         "error": _("off by at most, in 95 of 100 surveys"),
         "protocol": HEADINGS["protocol"],
     }
-    alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.").format(
-        over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
-    )
     table = named[list(titles)]
-    return lines(table, titles, alt=alt, colors=COLORS, logarithmic=(over, "error"), at=at)
+    return lines(table, titles, colors=COLORS, logarithmic=(over, "error"), at=at)
 
 
 def shares(frame: pd.DataFrame) -> Chart:

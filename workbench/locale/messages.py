@@ -21,8 +21,8 @@ def extract(
     """(line, function, message, comments) of every message in one source file, for Babel."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
-            name = ast.unparse(call.func).rpartition(".")[2]
-            if name in FOR_PROGRAMMERS:
+            of, _dot, name = ast.unparse(call.func).rpartition(".")
+            if name in FOR_PROGRAMMERS or of == "altair":
                 continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
