@@ -55,7 +55,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.press("A whole table")
     person.page.get_by_text("drop them", exact=False).first.click()
     person.rest().release().sees("Draw a table")
-    person.go("Evaluate").sees("The column that moved most is", seconds=WAIT)
+    person.go("Evaluate").sees("Farthest from the original is", seconds=WAIT)
     person.go("Ledger").sees("epsilon at delta 1e-09: spent 0.885 · held 0 · left 2.84")
 
 

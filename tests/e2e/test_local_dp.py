@@ -49,7 +49,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     somebody_answers(browser, {**dict.fromkeys(links[:8], "coffee"), links[8]: "tea"})
     part(person, "Read the answers")
     part(person, "A survey made here")
-    fill(person, "Key of the survey", key)
+    fill(person, "Key to read the answers", key)
     person.sees("9 of 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.button("All reports").click()
@@ -59,7 +59,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     late = browser.new_page()
     assert late.goto(links[10]).status == 404
     late.close()
-    part(person, "A file of reports")
+    part(person, "Reports as JSON lines, one per answer")
     file = {"name": "r.jsonl", "mimeType": "application/json", "buffer": "\n".join(lines).encode()}
     person.page.locator("input[type=file]").set_input_files(file)
     person.sees("9 reports by").rest()

@@ -50,7 +50,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
     judged by what the release was not made for; a learner that did not apply showed nothing."""
     app.at.default_timeout = 120  # scikit-learn is imported on the way
     app.open(labeled(1_500)).go("synthesize").press("A table for learning")
-    assert next(each.value for each in app.at.selectbox if each.label.startswith("Label")) == "label"
+    assert next(each.value for each in app.at.selectbox if each.label == "Column to predict") == "label"
     app.set("select_slider", "Share of the budget", 2.0).release().go("evaluate")
     assert app.errors == ""
     boxes = [each.value for kind in ("success", "info", "warning") for each in app.at.get(kind)]
@@ -63,11 +63,11 @@ def test_the_whole_way_with_a_label_of_numbers(app):
     assert metric(app, "Learning") == f"{of['release']:.2f} ({of['original']:.2f})"
     app.set("button_group", "Show", "Learning")
     assert next(each.value for each in app.at.selectbox if each.label == "Column to predict") == "label"
-    app.set("selectbox", "Column to predict", "count").set("multiselect", "Learners", ["logistic", "svm"])
+    app.set("selectbox", "Column to predict", "count").set("multiselect", "Learner", ["logistic", "svm"])
     assert app.errors == ""
     assert "because count holds numbers: logistic regression, support vector machine" in app.text
     assert "Learn" not in [each.label for each in app.at.button]
-    app.set("multiselect", "Learners", ["logistic", "linear"]).set("number_input", "Splits", 1).press("Learn")
+    app.set("multiselect", "Learner", ["logistic", "linear"]).set("number_input", "Splits", 1).press("Learn")
     assert app.errors == ""
     assert "because count holds numbers: logistic regression." in app.text
     assert "Fit for learning label" in app.text, "the verdict is of what the release was made for"
@@ -78,7 +78,7 @@ def test_a_constant_column_is_no_feature(app):
     """A column of one value would be paid for, or end in a traceback."""
     app.open(b"label,age,land\n" + b"".join(b"%s,%d,DE\n" % (b"ny"[i % 2 :][:1], i % 40) for i in range(200)))
     app.go("synthesize").press("A table for learning")
-    features = next(each for each in app.at.multiselect if each.label == "Features")
+    features = next(each for each in app.at.multiselect if each.label == "Columns")
     assert features.value == ["age"]
     features.set_value(["age", "land"]).run()
     assert "it is constant, and tells no class from another" in app.errors
@@ -92,7 +92,9 @@ def test_figures_of_a_column(opened):
     opened.go("synthesize").release()
     opened.go("synthesize").press("Release something else").press("Mean and median")
     assert "rows is off by at most" in opened.text
-    assert "Mean off by" in [each.label for each in opened.at.metric], "of a table of this size"
+    assert "Off by, in 95 of 100 cases" in [each.label for each in opened.at.metric], (
+        "of a table of this size"
+    )
     opened.release()
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Mean and quantiles of")

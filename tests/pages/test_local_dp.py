@@ -39,7 +39,7 @@ def part(page, name):
 
 
 def read(page, way):
-    return part(page, PARTS[2]).set("button_group", "Where the answers are", way)
+    return part(page, PARTS[2]).set("button_group", "Source", way)
 
 
 def metric(page, label):
@@ -142,9 +142,9 @@ def test_another_tab_reads_by_the_key(served, new_tab):
     assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
     other = read(new_tab().go("local_dp"), "A survey made here")
     assert "The key was shown" in other.text
-    other.set("text_input", "Key of the survey", "x" + key)
+    other.set("text_input", "Key to read the answers", "x" + key)
     assert "no survey with this key" in other.text
-    other.set("text_input", "Key of the survey", key)
+    other.set("text_input", "Key to read the answers", key)
     assert "Nobody has answered yet" in other.text
 
 
@@ -180,7 +180,7 @@ def test_the_coin_is_given_by_its_chance_or_by_epsilon(page):
 
 def test_several_questions_are_one_survey(page):
     """SEEDS G3, D3: the epsilon of each answer would be the whole one, or a person's loss not be said."""
-    part(page, "Read the answers").set("selectbox", "Column of true answers", "sex")
+    part(page, "Read the answers").set("selectbox", "Column", "sex")
     assert page.errors == ""
     page.set("multiselect", "Further questions", ["income", "marital"])
     assert page.errors == ""
@@ -211,7 +211,7 @@ def test_an_answer_without_a_design(new_tab):
 def test_a_simulation_for_every_protocol(page):
     """The interval would not be held against the truth."""
     part(page, "Read the answers")
-    assert "The invented census: 20,000 people" in page.text
+    assert "20,000 invented people" in page.text
     for name in dl.Protocol.kinds():
         page.set("selectbox", "Protocol", name)
         assert page.errors == ""
@@ -223,12 +223,12 @@ def test_a_simulation_for_every_protocol(page):
 
 def test_means_of_numbers(page):
     """E13: rounding at the middle must be seen to miss the mean that the others keep."""
-    part(page, "Read the answers").set("selectbox", "Column of true answers", "age")
+    part(page, "Read the answers").set("selectbox", "Column", "age")
     assert page.errors == ""
     assert "Rounding everybody to the nearer end" in page.text
-    page.set("number_input", "Highest possible number", 20.0)
+    page.set("number_input", "High", 20.0)
     assert "outside the bounds" in page.errors
-    page.set("number_input", "Highest possible number", 10.0)
+    page.set("number_input", "High", 10.0)
     assert "must be below" in page.errors
 
 
@@ -239,7 +239,7 @@ def test_a_table_of_my_own(page):
     page.upload(b"mood,one\nred,1\nblue,1\nred,1\n,1\n")
     assert page.errors == ""
     assert "internal: reads the original" in page.text
-    page.set("selectbox", "Column of true answers", "one")
+    page.set("selectbox", "Column", "one")
     assert "Everybody gave the same answer" in page.errors
 
 
@@ -249,7 +249,7 @@ def test_a_table_of_my_own(page):
 )
 def test_broken_files_of_reports(page, content, words):
     """A file that is no file of reports would end in a traceback."""
-    read(page, "A file of reports")
+    read(page, "Reports as JSON lines, one per answer")
     page.at.file_uploader[0].upload("r.jsonl", content, "application/json").run()
     assert words in page.errors
 
@@ -258,7 +258,7 @@ def test_a_file_of_reports_decodes_alone(page):
     """Reports from elsewhere could not be read."""
     question = dl.Question(text="Q *b*?", categories=["a|b", "c"], protocol="local hashing", epsilon=2)
     text = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
-    read(page, "A file of reports")
+    read(page, "Reports as JSON lines, one per answer")
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
     assert page.errors == ""
     assert "400 reports by Local hashing, epsilon 2 per answer." in page.text

@@ -82,7 +82,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     names: dict[str, object] = {}
     exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
-    app.set("number_input", "Rows to write", 1234).press("Draw and write")
+    app.set("number_input", "Rows", 1234).press("Draw and write")
     assert app.errors == ""
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234

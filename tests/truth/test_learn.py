@@ -399,7 +399,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{HOLES}zip": ["33617", "33620", "33620", "33617", "33620"],  # of the book
         f"{HOLES}age": [24, 35, 35, 24, 35],
         "k = {k}|k": 2,
-        f"{CLASSES}a": rounded(classes["place"]),
+        f"{CLASSES}value": rounded(classes["place"]),
         f"{CLASSES}share": rounded(classes["shares"]),
         f"{CLASSES}of": lambda shown: list(shown) in (classes["of"], classes["of"][::40] * 2),
         f"{CLASSES}joined": classes["joined"],

@@ -78,15 +78,11 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
     """
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
-    stages = {
-        "searching": _("searching"),
-        "finding the nearest limit": _("finding the nearest limit"),
-    }
-    words, first = dict(stages), dict[str, float]()
+    words, first = dict[str, str](), dict[str, float]()
 
     def tell(stage: str, share: float) -> None:
         now = time.monotonic()
-        words[stage] = stage_words(stages.get(stage, stage), now - first.setdefault(stage, now), share)
+        words[stage] = stage_words(_(stage), now - first.setdefault(stage, now), share)
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)

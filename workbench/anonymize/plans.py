@@ -16,7 +16,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.proposals import SizeOf, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
-from workbench.ui.language import Words, _, named, stored
+from workbench.ui.language import Words, _, capital, named, stored
 from workbench.ui.wording import COUNTED_WORDS, limit_words, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -122,7 +122,7 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
     if method.searches and not suggested_method(predicted, columns).searches:
         return SAYS.say("too many levels", nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
-        return SAYS.say("mondrian", columns=LOCAL_COLUMNS)
+        return suggestion(suggested_method(predicted, columns))
     return ""
 
 
@@ -168,6 +168,9 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     suggested = suggested_method(predicted, columns)
     if suggested.searches:
         return sentence
-    if suggested.needs_hierarchies:
-        return f"{sentence} {named(METHOD_NAMES[suggested.kind], METHOD_WORDS[suggested.kind])}."
-    return sentence + " " + SAYS.say("mondrian", columns=LOCAL_COLUMNS)
+    return f"{sentence} {suggestion(suggested)}"
+
+
+def suggestion(method: Method) -> str:
+    """Say which local method is suggested, and why."""
+    return SAYS.say("suggested", method=capital(METHOD_NAMES[method.kind]), columns=LOCAL_COLUMNS)

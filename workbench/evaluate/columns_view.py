@@ -32,14 +32,13 @@ def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport
     """Show every column before and after, and draw one of them."""
     worst = similarity.columns[0]
     st.markdown(
-        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst.column), distance=percent(worst.distance)
+        _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**").format(
+            columns=plain(worst.column), distance=percent(worst.distance)
         )
     )
     show_cards(cards.of_columns(similarity), key="cards-columns")
-    with st.expander(_("All figures as a table"), key="all-figures"):
+    with st.expander(_("Every column, of the original → of the release"), key="all-figures"):
         st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
-        st.caption(_("Pairs of figures: the original → the release."))
     _one(curator, candidate, [each.column for each in similarity.columns])
 
 
@@ -50,8 +49,8 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     columns = [clique for clique in shares if len(clique) == 1]
     worst = columns[0]
     st.markdown(
-        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst[0]), distance=percent(shares[worst])
+        _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**").format(
+            columns=plain(worst[0]), distance=percent(shares[worst])
         )
     )
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
@@ -81,7 +80,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}")
     shares = right.segmented_control(
-        _("Counted in"),
+        _("Show"),
         [True, False],
         default=True,
         required=True,
@@ -91,7 +90,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     sources = sources_of(curator, candidate, name)
     titles = list(sources)
     chosen = st.multiselect(
-        _("In the chart"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
+        capital("source"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
     )
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]
@@ -144,12 +143,12 @@ def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str,
     counts, release = counts_of(curator, candidate, column), candidate.release
     assert counts.other is not None
     own, other = counts.original.astype(float), counts.other.astype(float)
-    sources = {_("original"): own, _("{rows:,} rows of it").format(rows=int(other.sum())): other}
+    sources = {_("original"): own, _("{rows:,} drawn rows").format(rows=int(other.sum())): other}
     for line in releases.earlier(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):
             is_this = release is not None and earlier.request_id == release.request_id
-            title = _("its noisy counts") if is_this else _("{what}, {when}").format(**line)
+            title = _("its noisy counts") if is_this else "{what}, {when}".format(**line)
             sources[title] = released_cells(earlier, column)
     return sources
 

@@ -57,13 +57,12 @@ def _one(counts: CellCounts) -> None:
 
 def _two(counts: CellCounts) -> None:
     own, other = counts.association
-    words = _("**Cramér's V of {a} and {b}: {own} in the original**").format(
-        a=plain(counts.columns[0]), b=plain(counts.columns[1]), own=number(own)
-    )
-    st.markdown(words if other is None else f"{words}, " + _("{v} in the release.").format(v=number(other)))
+    values = number(own) if other is None else f"{number(own)} → {number(other)}"
+    pair = " × ".join(map(plain, counts.columns))
+    st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
     places = [
         side.selectbox(
-            _("Rows with {column} =").format(column=plain(name)),
+            _("Only rows with {column} =").format(column=plain(name)),
             range(len(labels)),
             format_func=labels.__getitem__,
             key=f"together-{name}",
@@ -72,14 +71,10 @@ def _two(counts: CellCounts) -> None:
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
-    exact.metric(_("In the original"), whole(counts.original[cell]))
+    exact.metric(capital("original"), whole(counts.original[cell]))
     if counts.other is not None:
-        here.metric(_("In the release"), whole(counts.other[cell]))
-    unrelated.metric(
-        _("If they were unrelated"),
-        number(float(counts.unrelated[cell])),
-        help=_("Rows to expect if the two columns of the original had nothing to do with each other."),
-    )
+        here.metric(capital("release"), whole(counts.other[cell]))
+    unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
     tables = {_("original"): counts.original} | ({} if counts.other is None else {_("release"): counts.other})
     end = max(charts.darkest(table) for table in tables.values())
     (a, b), (rows, columns) = counts.columns, counts.labels

@@ -77,7 +77,7 @@ def _canaries(candidate: Candidate) -> None:
         st.caption(SAYS["canaries"])
         if not st.button(_("Audit the recipe with {number} canaries").format(number=whole(CANARIES))):
             return
-        with st.spinner(_("Running the recipe once")):
+        with st.spinner(_("Computing")):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(

@@ -25,7 +25,6 @@ KEPT, LOST = 0.8, 0.4
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
 LEARNERS = Words("evaluate.learners")
-STAGES = Words("evaluate.stages")
 PLACED = Words("evaluate.placed")
 """The measures that have a place between perfect and independent columns."""
 
@@ -51,13 +50,13 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, {**STAGES, **LEARNERS}, key=key, patience=patience)
+    return progress_view.told(title, LEARNERS, key=key, patience=patience)
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
-    with progress(_("Comparing"), key=key, patience=progress_view.PATIENCE) as on_progress:
+    with progress(_("Computing"), key=key, patience=progress_view.PATIENCE) as on_progress:
         return session.once(
             curator,
             ("similarity", candidate.key),
@@ -103,7 +102,7 @@ def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFram
         line: dict[str, str] = {
             _("column"): each.column,
             _("rows that would have to change"): percent(each.distance),
-            _("by chance alone"): percent(each.floor),
+            _("another sample"): percent(each.floor),
         }
         for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
             line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
@@ -231,17 +230,9 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
         return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
     if kept is None:
         good = _("Fit for counting one column at a time.")
-        if pairs is not None:
-            good = _(
-                "Fit for counting. The columns of the original have next to nothing to do with each other."
-            )
         return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
     if kept >= KEPT:
         sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
-    elif kept >= LOST:
-        sentence = _(
-            "Fit for single columns. {kept} of the relations between columns are kept. Use with care."
-        )
     else:
         sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
     if kept < KEPT and ours:

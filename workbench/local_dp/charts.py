@@ -13,6 +13,7 @@ from workbench.ui.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    by,
     drawing,
     headed,
     lines,
@@ -64,9 +65,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = _("Shares of {answers} answers, corrected for the noise, each with its interval.").format(
-        answers=len(frame)
-    )
+    alt = by({"answer": HEADINGS["answer"], "share": _("share of the people")})
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
     return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 
@@ -93,7 +92,7 @@ def means(frame: pd.DataFrame) -> Chart:
         .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
         .encode(x=altair.X("mean:Q"))
     )
-    alt = _("Means with intervals: ") + "; ".join(
+    alt = "; ".join(
         f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}" for row in named.itertuples()
     )
     return Chart(

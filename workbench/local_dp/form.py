@@ -45,7 +45,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
-        _("People who will answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
+        capital("people who answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
     )
     return text, design.answers_in(answers), epsilon, int(people)
 
@@ -88,7 +88,7 @@ def expect(
     name = experts.selectbox(
         capital("protocol"),
         list(by_name),
-        format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
+        format_func=TITLES.__getitem__,
         key=f"local-protocol-{best}",
         help=reason(options),
     )
@@ -99,11 +99,11 @@ def expect(
     off.metric(
         capital("off by"),
         plus_minus(half),
-        help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
+        help=_("off by at most, in 95 of 100 surveys"),
     )
     experts.metric(
-        _("Size of a report"),
-        _("{bits} bits").format(bits=whole(option.protocol.report_bits)),
+        _("Size of a report, in bits"),
+        whole(option.protocol.report_bits),
         help=GLOSSARY["report"],
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
@@ -116,13 +116,11 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
-        st.subheader(_("More people, less error"))
         sizes = design.sizes_around(people)
         frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
         chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
         widgets.show_chart(chart, key="local-by-people")
     with right:
-        st.subheader(_("More epsilon, less error"))
         epsilons = sorted({*design.EPSILONS, epsilon})
         frame = design.expected_errors(categories, [(people, each) for each in epsilons])
         chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
@@ -178,7 +176,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         if len(tokens) <= MOST:
             name = file_name(text, "survey codes", "html")
             help = NOTES["sheet"].format(root=plain(root, at_most=200))
-            label = _("Sheet of codes to scan (HTML)")
+            label = _("Codes to scan")
             file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
             _("Links: one per person (CSV)"),
@@ -186,6 +184,5 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             file_name(text, "survey links", "csv"),
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
-    st.text(_("Key to read the answers:"))
+    st.text(_("Key to read the answers"))
     st.code(key, language=None)
-    st.caption(plain(_("Read them in the part “Read the answers”."), at_most=200))

@@ -57,7 +57,7 @@ def extract_kinds(
 
 def _values(data: Any) -> Iterator[str]:
     """Yield the texts that people read in a list of records."""
-    if isinstance(data, str):
+    if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
         data = [each for key, each in data.items() if key not in NO_MESSAGES]

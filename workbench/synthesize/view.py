@@ -75,7 +75,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 on_click=runs.start,
                 args=(curator, recipe, loss, part, request_id),
             )
-            if pay or st.button(_("Cancel"), key="cancel"):
+            if pay or st.button(_("Back"), key="cancel"):
                 st.rerun()
 
     last_look()
@@ -121,7 +121,7 @@ def _progress() -> None:
     if running is None or running.done.is_set():
         st.rerun()
     if running.place:
-        st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
+        st.progress(0.0, text=_("Other runs go first: place {place} in line.").format(place=running.place))
     else:
         read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
@@ -182,7 +182,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
     if askable(release):
-        with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
+        with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
@@ -209,8 +209,8 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         job = job_of(data_set, release)
         if job is not None:
-            offer(_("The same as a script (Python)"), lambda: script(*job), "script", "py", "code")
-            offer(_("The same as a notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
+            offer(_("Script (Python)"), lambda: script(*job), "script", "py", "code")
+            offer(_("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
             offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", SAYS["job"])
 
 
@@ -231,16 +231,18 @@ def _files(data_set: DataSet, release: Release) -> None:
     with st.container(horizontal=True):
         if release.marginals:
             one = len(release.marginals) == 1
-            label = (
-                _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
+            offer(
+                _("Counts with low and high (CSV)"),
+                lambda: counts_file(release),
+                "counts",
+                "csv" if one else "zip",
+                "table_chart",
             )
-            offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
         offer(
             _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
         )
         label = _("Download as one HTML file")
-        text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
-        offer(label, lambda: of_release.file(release), "report", "html", "description", text)
+        offer(label, lambda: of_release.file(release), "report", "html", "description")
         if explorable(release):
             label = _("Interactive page (an HTML file: it cannot be revoked)")
             text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
@@ -287,7 +289,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):
-        rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
+        rows = int(st.number_input(capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
         folder_view.offer(
             _("Draw and write"),
             release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),

@@ -485,7 +485,7 @@ def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
     assert (len(bar.keys), bar.gone) == (1, 1)
     current.wants_frontier = True
     outcomes.frontier(curator, current, plan(curator, current))
-    assert bar.told[-1][0].partition(",")[0] == "looking at all combinations of levels"
+    assert bar.told[-1][0].partition(",")[0] == "looking at all combinations"
     assert len(set(bar.keys)) == bar.gone == 2, "two Stop buttons of one key break the page"
 
 
@@ -588,7 +588,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     table = session.session().anonymized.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
     assert f"The smallest group has {fewest} rows" in html
-    for heading in ("Singling out", "Linkability", "Inference", "What stays unprotected", "signature"):
+    for heading in ("Singling out", "Linkability", "Inference", "What this does not promise", "signature"):
         assert heading in html
     assert "distinct 2-diversity of disease" in html
     assert "Internal" in html
