@@ -19,5 +19,5 @@ for key in lessons.LESSONS:
 with st.expander(_("A walk: one company pays once, another asks by link"), key="open-walk"):
     view.walk()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
-    if st.toggle(_("Show them"), key="book-figures"):
+    if st.toggle(_("Show"), key="book-figures"):
         book_view.show()

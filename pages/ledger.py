@@ -76,7 +76,6 @@ if (comparison := lines.comparison(data_set)) is not None:
     st.caption(SAYS["information"])
     st.dataframe(comparison, hide_index=True)
 
-st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(

@@ -542,7 +542,7 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     """The levels of one column could be changed by an edited plan file only."""
     page(app).set("toggle", "Show the levels one step away", True)
     assert app.errors == ""
-    chosen = next(each for each in app.at.selectbox if each.label == "A step that meets the demands")
+    chosen = next(each for each in app.at.selectbox if each.label == "Meets the demands")
     step = next(each for each in chosen.options if each.endswith("coarser"))
     chosen.set_value(step).run()
     app.press("Use these levels")

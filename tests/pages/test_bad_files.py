@@ -134,7 +134,7 @@ def test_hostile_names_are_shown_to_the_letter(app):
         app.press("Pay and release").settle()
         assert_no_markup(app)
     app.go("evaluate")
-    for tab in ("Columns", "Pairs", "Questions"):
+    for tab in ("Columns", "Pairs of columns", "Questions"):
         app.set("button_group", "Show", tab)
         assert_no_markup(app)
     app.go("ledger")

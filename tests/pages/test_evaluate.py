@@ -121,7 +121,7 @@ def test_figures_columns_pairs_and_questions(opened):
     assert " → " in columns_table(opened).set_index("column").loc["age", "mean"]
     for tab, said in [
         ("Columns", "Farthest from the original is"),
-        ("Pairs", "Farthest from the original is"),
+        ("Pairs of columns", "Farthest from the original is"),
         ("Questions", "Asked directly"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
@@ -152,7 +152,7 @@ def test_one_column_without_order(opened):
     """A release of one column of texts has no pairs and no ranges: the page would break."""
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
     for tab, said in (
-        ("Pairs", "no pairs"),
+        ("Pairs of columns", "one column only"),
         ("Questions", "this release has none"),
         ("Learning", "nothing to learn"),
     ):

@@ -68,7 +68,7 @@ def test_columns_that_noise_drowns_can_be_left_out(app):
     """Whoever was told that noise drowns a release had to find out by trial which columns it was."""
     lines = "\n".join(["big,small", *(f"{i % 150},{i % 2}" for i in range(300))]).encode()
     app.upload(lines).open_draft().go("synthesize").press("A few columns together")
-    app.set("multiselect", "Columns that should", ["big", "small"]).set("radio", "Which tables", "one")
+    app.set("multiselect", "Columns that should", ["big", "small"]).set("radio", "Table", "one")
     assert "Noise will drown this" in app.text
     app.press("Leave out big")
     assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["small"]

@@ -67,12 +67,12 @@ def test_a7_a_release_alone_is_asked_as_often_as_one_likes(opened: Tab) -> None:
 def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     """SEEDS C6: no control released a part, so that disjoint parts were paid one by one."""
     opened.go("synthesize").set("selectbox", "Column", "sex")
-    opened.set("selectbox", "Only rows with sex", "F").press("Release for epsilon 0.5")
-    assert "Only rows with sex = F" in opened.text
+    opened.set("selectbox", "Only rows with: sex", "F").press("Release for epsilon 0.5")
+    assert "Only rows with: sex = F" in opened.text
     opened.press("Pay and release").settle()
-    assert "Only rows with sex = F" in opened.text
+    assert "Only rows with: sex = F" in opened.text
     assert opened.curator.balance().spent == UNIT // 2
-    opened.press("Release something else").set("selectbox", "Only rows with sex", "M")
+    opened.press("Release something else").set("selectbox", "Only rows with: sex", "M")
     assert "By itself it would cost epsilon 0\\.5" in opened.text.replace("0.5", "0\\.5")
     opened.press("Release for epsilon 0").press("Pay and release").settle()
     assert opened.errors == ""

@@ -116,7 +116,7 @@ PAGE = {
     f"{BEFORE} > level": lambda t: t.levels,
     f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
     f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
-    f"{BEFORE} > cells suppressed": lambda t: [t.starred(n) for n in t.known],
+    f"{BEFORE} > suppressed": lambda t: [t.starred(n) for n in t.known],
     f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
@@ -220,9 +220,9 @@ EXAMPLE = "**{title}** (table {table})|table"
 
 def about(t: Truth) -> Any:
     """Name, date, program, rows before and after, line and digest of the ledger."""
-    rows = [f"{len(t.population):,}", f"{len(t.made):,}"]
+    rows = [f"{len(t.population):,} → {len(t.made):,}"]
     return lambda shown: (
-        list(shown[2:4]) == rows and all(re.fullmatch(r"[0-9]+ · [0-9a-f]+", each) for each in shown[4:])
+        list(shown[2:3]) == rows and all(re.fullmatch(r"[0-9]+ · [0-9a-f]+", each) for each in shown[3:])
     )
 
 
@@ -428,7 +428,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{KEPT}|loss": t.loss,
         f"{KEPT}|share": 0,
         f"{BEFORE} > generalized": list(t.given_up.values()),
-        f"{BEFORE} > cells suppressed": [t.csv[name].eq("*").mean() for name in t.known],
+        f"{BEFORE} > suppressed": [t.csv[name].eq("*").mean() for name in t.known],
         f"{BEFORE} > moved": [t.moved(name) for name in t.known],
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,

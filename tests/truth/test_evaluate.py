@@ -49,6 +49,10 @@ STATIC = {
     "{column}: {half} to {share}|column",
 }
 LOSS = 2.0
+COUNTED = (
+    "Of each person at most {number} rows were counted: further rows of people who have more are left "
+    "out.|number"
+)
 
 
 def tvd(a: Any, b: Any) -> float:
@@ -340,7 +344,7 @@ def test_overview_and_columns(marking, name: str) -> None:
 def test_pairs(marking) -> None:
     """Pairs would be compared with another base than columns are."""
     tab, truth = walked("booleans")
-    tab.set("button_group", "Show", marking.gettext("Pairs"))
+    tab.set("button_group", "Show", marking.gettext("pairs of columns"))
     distances = truth.pairs(lambda other, pair: tvd(truth.own[[*pair]], other[[*pair]]), truth.other)
     with_others = {
         name: [
@@ -432,7 +436,7 @@ def test_counts_of_the_original(marking) -> None:
         each["days"].value_counts().reindex(range(14), fill_value=0) for each in (truth.own, truth.other)
     )
     facts = {
-        "Rows beyond {rows:,} per person are not counted.|rows": truth.odd.cap,
+        COUNTED: truth.odd.cap,
         CELLS + "rows": len(truth.own),
         CELLS + "cells": 14,
         CELLS + "empty": int((own == 0).sum()),

@@ -27,6 +27,7 @@ from tests.truth.test_evaluate import (
     SEED,
     SOURCE,
     STATIC,
+    COUNTED,
     Truth,
     either,
     merged,
@@ -267,7 +268,7 @@ def percents_are(true: list[float]) -> Any:
 def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, _older = walked()
     tab.set("multiselect", "Columns", ["ward", "days"])
-    tab.set("selectbox", "Only rows with ward =", 1)
+    tab.set("selectbox", "Only rows with: ward", 1)
     own, other = (
         pd.crosstab(each["ward"], each["days"]).reindex(
             index=range(3), columns=range(len(truth.labels["days"])), fill_value=0
@@ -277,7 +278,7 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     wards, days = (truth.labels[name] for name in ("ward", "days"))
     counts = either(own.to_numpy().ravel().tolist(), other.to_numpy().ravel().tolist())
     facts = {
-        "Rows beyond {rows:,} per person are not counted.|rows": ODD.cap,
+        COUNTED: ODD.cap,
         V: lambda shown: agrees(
             shown.split(" → "), [v_of(each, ("ward", "days")) for each in (truth.own, truth.other)]
         ),

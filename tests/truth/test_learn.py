@@ -330,7 +330,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         for n in (10, 100)
     )
     true: dict[str, Any] = {
-        f"{NOISE}noisy answer": answers,
+        f"{NOISE}answer": answers,
         f"{NOISE}chance": rounded(chances),
         f"{NOISE}table": tables,
         RATIO: math.e,
@@ -352,9 +352,9 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{COSTS}privacy loss": rounded(each for at in below for each in (loss_of_average(at), 2.0)),
         f"{COSTS}what is known": ["the average alone", "both answers"] * len(below),
         f"{AFTER}rows": lengths,
-        f"{AFTER}rows drawn": lengths,
+        f"{AFTER}drawn rows": lengths,
         f"{AFTER}error": rounded(errors),
-        f"{AFTER}error of the count of ages 20 to 64, %": rounded(errors),
+        f"{AFTER}error, % of the true count": rounded(errors),
         f"{HOLES}table": list_names,
         f"{HOLES}people found with certainty": fits,
         f"{HOLES}of these, right about the diagnosis": rounded(right),
@@ -382,7 +382,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         groups + "|apart": 1,
         groups + "|together": t.groups,
         f"{AFTER}computed": computed,
-        f"{AFTER}what is computed from the answer": computed,
+        f"{AFTER}way": computed,
         f"{AFTER}privacy loss": [1, 1, 1, 1, 0],
         f"{RANGES}cells in the range": [span for span, *_ in widths for _ in range(2)],
         f"{RANGES}way": ["added up from a histogram", "asked directly"] * len(widths),
@@ -390,7 +390,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{PRICE}columns": [" × ".join(GROWING[:ways]) for ways in range(1, 5)],
         f"{PRICE}rows that would have to change": rounded(t.moved()),
         f"{PRICE}cells": cells,
-        f"{PRICE}error of a cell, % of the rows of a mean one": rounded(t.errors()),
+        f"{PRICE}off by, beside the rows of a mean cell": rounded(t.errors()),
         price + "|cells": cells[-1],
         price + "|first": t.errors()[0] / 100,
         price + "|last": t.errors()[-1] / 100,

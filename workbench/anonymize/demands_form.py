@@ -98,19 +98,20 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
         }
 
 
+def _column(label: str, names: list[str], key: str) -> str | None:
+    """Ask for one of some columns, or none. Args: key: of the widget, and of its help."""
+    help = plans.SAYS.get(key)
+    column = st.selectbox(
+        label, names, index=None, key=f"anonymize-{key}", help=help, persist_state="session"
+    )
+    return column if column in names else None
+
+
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """Ask for the column of households, where groups are to count these."""
     known = current.quasi_identifiers
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
-    column = st.selectbox(
-        _("Count households in place of people, by"),
-        names,
-        index=None,
-        key="anonymize-household",
-        help=plans.SAYS["household"],
-        persist_state="session",
-    )
-    return column if column in names else None
+    return _column(_("Count households in place of people, by"), names, "household")
 
 
 def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
@@ -118,11 +119,8 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     names = [
         n for n, role in current.roles.items() if role == "identifier" or n == curator.schema.unit.id_column
     ]
-    label, key = _("Replace by pseudonyms"), "anonymize-pseudonym"
-    column = st.selectbox(
-        label, names, index=None, key=key, help=plans.SAYS["pseudonym"], persist_state="session"
-    )
-    if column not in names:
+    column = _column(_("Replace by pseudonyms"), names, "pseudonym")
+    if column is None:
         return None, ""
     return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
 
@@ -222,14 +220,9 @@ def _metric(current: AnonymizeState) -> Metric:
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """Ask for the column of the rows to be published out of a population, and for demands on that."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
-    subset = st.selectbox(
-        _("The table is a population, and this column marks the rows to be published"),
-        others,
-        index=None,
-        key="anonymize-subset",
-        persist_state="session",
-    )
-    if subset is None or subset not in others:
+    label = _("The table is a population, and this column marks the rows to be published")
+    subset = _column(label, others, "subset")
+    if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
     crowd = st.number_input(

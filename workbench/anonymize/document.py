@@ -14,7 +14,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
-from workbench.ui.language import Words, _, minute
+from workbench.ui.language import Words, _, capital, minute
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
 
@@ -202,8 +202,7 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     facts = {
         _("Data set"): curator.name,
         _("Date (UTC)"): f"{minute(datetime.now(UTC))} · Privacy Workbench {dpcore.__version__}",
-        _("Rows of the original"): whole(report.original),
-        _("Rows that leave"): whole(report.left),
+        capital("rows"): f"{whole(report.original)} → {whole(report.left)}",
         _("Line of the ledger, and fingerprint of the plan"): " · ".join(
             f"{line.number} · {line.content['anonymized'][:16]}" for line in noted[-1:]
         ),

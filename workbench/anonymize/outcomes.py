@@ -263,7 +263,7 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
             line
             | {
                 _("generalized"): percent(ncp),
-                _("cells suppressed"): percent(report.quality.column_suppressed[name]),
+                _("suppressed"): percent(report.quality.column_suppressed[name]),
                 _("moved"): percent(report.quality.column_change[name]),
             }
         )

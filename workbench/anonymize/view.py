@@ -93,7 +93,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     lines, usable = outcomes.neighbors(curator, current, plan)
     st.dataframe(lines, hide_index=True)
-    step = st.selectbox(_("A step that meets the demands"), list(usable), index=None, key="anonymize-step")
+    step = st.selectbox(capital("meets the demands"), list(usable), index=None, key="anonymize-step")
     if step in usable:
         st.button(_("Use these levels"), on_click=current.use, args=(plan.at(usable[step]),))
 

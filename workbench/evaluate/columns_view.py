@@ -68,7 +68,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
         everything = right.toggle(_("All {number} cards").format(number=len(all_)), key=f"{key}-all")
         shown = cards.matching(all_, text)
         if not text and not everything:
-            st.caption(_("The {shown} that came out worst, of {all}.").format(shown=SHOWN, all=len(all_)))
+            st.caption(_("The first {shown} of {all} are shown.").format(shown=SHOWN, all=len(all_)))
             shown = shown[:SHOWN]
     st.html(cards.drawn(shown, end=end))
     st.html(cards.legend(has_independent=any(card.independent is not None for card in all_)))
@@ -79,14 +79,9 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}")
-    shares = right.segmented_control(
-        _("Show"),
-        [True, False],
-        default=True,
-        required=True,
-        format_func=lambda is_share: _("share of rows") if is_share else _("rows"),
-        key="evaluate-unit",
-    )
+    with right:
+        units = {True: _("share of rows"), False: _("rows")}
+        shares = widgets.choose(_("Show"), units, key="evaluate-unit")
     sources = sources_of(curator, candidate, name)
     titles = list(sources)
     chosen = st.multiselect(
@@ -95,7 +90,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title] for title in chosen}
-        chart = column_chart(labels, drawn, column=name, shares=bool(shares))
+        chart = column_chart(labels, drawn, column=name, shares=shares)
         widgets.show_chart(chart, key="column")
 
 

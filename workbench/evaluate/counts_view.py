@@ -9,8 +9,8 @@ from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
-from workbench.ui.language import _, capital
-from workbench.ui.wording import number, plain, whole
+from workbench.ui.language import _, capital, named
+from workbench.ui.wording import counted_words, number, plain, whole
 
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
@@ -32,9 +32,8 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        unit = curator.schema.unit
-        if unit.id_column is not None:
-            st.caption(_("Rows beyond {rows:,} per person are not counted.").format(rows=unit.max_rows))
+        if counted := counted_words(curator.schema.unit):
+            st.caption(counted)
         (_one if len(columns) == 1 else _two)(counts)
 
 
@@ -62,7 +61,7 @@ def _two(counts: CellCounts) -> None:
     st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
     places = [
         side.selectbox(
-            _("Only rows with {column} =").format(column=plain(name)),
+            named(_("Only rows with"), plain(name)),
             range(len(labels)),
             format_func=labels.__getitem__,
             key=f"together-{name}",

@@ -59,15 +59,9 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
     scored: tuple[Score, ...] = known(learning_key(candidate, target, tasks, int(splits)))
-    measures = [each for each in MEASURES if any(score.measure == each for score in scored)]
-    measure = st.segmented_control(
-        _("Measure"),
-        measures,
-        default=measures[0],
-        required=True,
-        format_func=MEASURES.__getitem__,
-        key="learn-measure",
-    )
+    measured = {score.measure for score in scored}
+    titles = {each: title for each, title in MEASURES.items() if each in measured}
+    measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = _("more is better") if HIGHER_IS_BETTER[measure] else _("less is better")
     for scenario in (2, 1):
         st.markdown(f"**{SCENARIOS[str(scenario)]}** ({better})")

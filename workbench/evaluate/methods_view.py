@@ -53,13 +53,7 @@ def compare_methods() -> None:
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
-    measure = st.segmented_control(
-        _("Measure"),
-        [each for each in measures if (frame["measure"] == each).any()],
-        default="pairs",
-        required=True,
-        format_func=measures.__getitem__,
-        key="sweep-measure",
-    )
+    titles = {each: title for each, title in measures.items() if (frame["measure"] == each).any()}
+    measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")
     widgets.show_pictures(against_epsilon(shown, measure=measures[measure]), key="sweep")

@@ -43,21 +43,14 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     }
     if release is not None and any(name in clique for clique in release.marginals):
         sources = {"counts": (_("its noisy counts"), release)} | sources
-    first = next(iter(sources))
-    key = st.segmented_control(
-        capital("source"),
-        list(sources),
-        default=first,
-        required=True,
-        format_func=lambda key: sources[key][0],
-        key=f"question-source-{candidate.key[:20]}-{name}",
-    )
+    titles = {key: title for key, (title, _source) in sources.items()}
+    key = widgets.choose(capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}")
     paid = loss_from(release.guarantee.loss) if release else None
     errors = session.once(
         curator,
-        ("ranges", candidate.key, name, low, high, key or first),
+        ("ranges", candidate.key, name, low, high, key),
         lambda: RangeErrorsOf(
-            source=sources[key or first][1],
+            source=sources[key][1],
             column=name,
             named=((low, high),),
             loss=paid if isinstance(paid, PureDP) else None,

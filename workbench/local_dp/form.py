@@ -129,14 +129,8 @@ def curves(categories: int, epsilon: float, people: int) -> None:
 
 def invite(question: dl.Question, people: int) -> None:
     """Make the links, and show them once."""
-    days = st.segmented_control(
-        _("Links work for"),
-        DAYS,
-        default=30,
-        format_func=lambda days: _("{days} days").format(days=days),
-        required=True,
-        key="local-days",
-    )
+    titles = {days: _("{days} days").format(days=days) for days in DAYS}
+    days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
     count = min(people, MAX_PEOPLE)
     st.button(
         n_("make links", count),
@@ -144,7 +138,7 @@ def invite(question: dl.Question, people: int) -> None:
         icon=":material/link:",
         disabled=not links_work.is_set(),
         on_click=_make,
-        args=(question, count, int(days or DAYS[0])),
+        args=(question, count, days),
     )
     if not links_work.is_set():
         st.caption(_("Links need the server: this app was started without the part that answers them."))

@@ -8,7 +8,7 @@ from workbench import session
 from workbench.synthesize import learning_form, runs, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui.language import Words, _, capital
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.wording import plain
 
 SAYS = Words("synthesize.parts")
@@ -43,7 +43,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
         if name is None:
             return {}
         label = st.selectbox(
-            _("Only rows with {column} =").format(column=plain(name)),
+            named(_("Only rows with"), plain(name)),
             curator.schema.column(name).labels,
             key=f"{key}-{name}",
             persist_state="session",

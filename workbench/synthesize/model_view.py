@@ -29,9 +29,7 @@ def show(release: Release, model: SyntheticModel) -> None:
         capital("answers"): _answers,
         capital("error by noise"): lambda _release, model: show_noise(model),
     }
-    look = st.segmented_control(
-        _("Show"), list(looks), default=capital("columns"), required=True, key="model-look"
-    )
+    look = widgets.choose(_("Show"), dict(zip(looks, looks, strict=True)), key="model-look")
     looks[look](release, model)
 
 

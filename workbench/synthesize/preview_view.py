@@ -283,9 +283,7 @@ def _expectation(preview: Preview) -> None:
         lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
         widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
         if len(lines) > TABLES:
-            st.caption(
-                _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(lines))
-            )
+            st.caption(_("The first {shown} of {all} are shown.").format(shown=TABLES, all=len(lines)))
     noisy = [each for each in tables if each.variance]
     if noisy:  # by the most precise of tables that agree, else by the inverse-variance mean of all
         variances = [each.cells * each.variance for each in noisy]

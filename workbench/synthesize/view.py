@@ -30,7 +30,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, capital, commas, said
+from workbench.ui.language import Words, _, capital, commas, named, said
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -43,19 +43,18 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
     """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
-    @st.dialog(_("A last look"))
+    @st.dialog(_("Pay and release"))
     def last_look() -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
         st.write(WORDS.say("read", name=plain(curator.name)))
         for column, category in part.items():
-            st.write(
-                _("Only rows with {column} = {category}.").format(
-                    column=plain(column), category=plain(category)
-                )
-            )
+            st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
         st.write(
-            _("Cost: {cost}. Left after: {left}.").format(
-                cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
+            "  \n".join(
+                [
+                    named(capital("cost"), amount(quote.charge, curator.account)),
+                    named(_("Left after"), amount(quote.left_after, curator.account)),
+                ]
             )
         )
         if quote.expected:
@@ -126,7 +125,7 @@ def _progress() -> None:
         read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
             min(1.0, running.share),
-            text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
+            text=f"{said(running.stage) or _('Computing')} · {percent(running.share)}{read}",
         )
     stopping = running.stopped.is_set()
     st.caption(
@@ -137,7 +136,7 @@ def _progress() -> None:
         else WORDS["not yet"]
     )
     st.button(
-        _("Stop it; the charge stays") if running.charged else _("Stop it"),
+        _("Stop it; the charge stays") if running.charged else _("Stop"),
         on_click=runs.stop,
         disabled=stopping,
         key="stop",
@@ -155,11 +154,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     if release.part is not None:
-        st.markdown(
-            _("Only rows with {column} = {category}.").format(
-                column=plain(release.part[0]), category=plain(release.part[1])
-            )
-        )
+        st.markdown(named(_("Only rows with"), " = ".join(map(plain, release.part))))
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):
