@@ -80,7 +80,7 @@ UNSEEN = (
     "There are too many combinations of levels to look at all: these are the best that were seen. What the "
     "search makes small could be smaller by {gap} of it at most."
 )
-LOSES = "It loses {loss} at k = {k}: the ring.|"
+LOSES = "{method} loses {loss} at k = {k}: the ring.|"
 REVEALED = (
     "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
     "Ask for l-diversity."
@@ -147,7 +147,7 @@ PAGE = {
     )
 }
 SIGNED = {
-    "What this report is about > value": lambda t: about(t),
+    "Why this is recommended > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (

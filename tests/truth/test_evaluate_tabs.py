@@ -23,11 +23,11 @@ from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, round
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_evaluate import (
+    COUNTED,
     HEAD,
     SEED,
     SOURCE,
     STATIC,
-    COUNTED,
     Truth,
     either,
     merged,

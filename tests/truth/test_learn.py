@@ -298,7 +298,6 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     computed = [
         "as it is",
         "negative answers set to 0",
-        "rounded to tens",
         "guess: is it above 3?",
         "thrown away",
     ]
@@ -383,7 +382,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         groups + "|together": t.groups,
         f"{AFTER}computed": computed,
         f"{AFTER}way": computed,
-        f"{AFTER}privacy loss": [1, 1, 1, 1, 0],
+        f"{AFTER}privacy loss": [1, 1, 1, 0],
         f"{RANGES}cells in the range": [span for span, *_ in widths for _ in range(2)],
         f"{RANGES}way": ["added up from a histogram", "asked directly"] * len(widths),
         f"{RANGES}error, % of the true count": rounded(each for _, *both in widths for each in both),

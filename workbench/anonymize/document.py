@@ -34,8 +34,7 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
-            (_("What this report is about"), _facts(curator, report), []),
-            (_("Why this is recommended"), pd.DataFrame(), reasons),
+            (_("Why this is recommended"), _facts(curator, report), reasons),
             (_("What was done"), columns(report), done(report)),
             (_("Singling out: can a person be picked out?"), levels(report), singling_out(report)),
             (

@@ -219,14 +219,14 @@ def present_choice(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
                 )
         return None, ""
-    sentence = plans.SAYS.say("chosen", drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind])
     if drawn.searches and plan.metric != InformationLoss():
-        return None, sentence
+        return None, ""
     try:
         loss = trial(curator, current, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
-        return None, sentence
-    return loss, f"{sentence} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
+        return None, ""
+    words = _("{method} loses {loss} at k = {k}: the ring.")
+    return loss, words.format(method=capital(METHOD_NAMES[plan.method.kind]), loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:

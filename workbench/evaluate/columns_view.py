@@ -31,11 +31,7 @@ SHOWN = 20
 def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Show every column before and after, and draw one of them."""
     worst = similarity.columns[0]
-    st.markdown(
-        _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**").format(
-            columns=plain(worst.column), distance=percent(worst.distance)
-        )
-    )
+    farthest([worst.column], worst.distance)
     show_cards(cards.of_columns(similarity), key="cards-columns")
     with st.expander(_("Every column, of the original → of the release"), key="all-figures"):
         st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
@@ -47,16 +43,17 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
-    worst = columns[0]
-    st.markdown(
-        _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**").format(
-            columns=plain(worst[0]), distance=percent(shares[worst])
-        )
-    )
+    farthest(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(n_("pairs left out", left_out))
     _one(curator, candidate, [name for (name,) in columns])
+
+
+def farthest(columns: Sequence[str], distance: float) -> None:
+    """Say which column, or pair of columns, is farthest from the original."""
+    words = _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**")
+    st.markdown(words.format(columns=" × ".join(map(plain, columns)), distance=percent(distance)))
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:

@@ -28,7 +28,7 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
     st.markdown(SAYS["attacks"])
     make = rerun.maker(candidate.release, curator.schema) if candidate.release else None
     names = [_("all in turn"), *(name for name in curator.schema.domain.names if name in candidate.rows)]
-    chosen = st.selectbox(_("Value to guess"), names, key=f"attack-secret-{candidate.key[:8]}")
+    chosen = st.selectbox(capital("column"), names, key=f"attack-secret-{candidate.key[:8]}")
     secret = None if chosen == names[0] else chosen
     evaluation: Attacks | HeldOut
     if make is not None:

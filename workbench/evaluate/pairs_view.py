@@ -11,12 +11,12 @@ from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
-from workbench.evaluate.columns_view import show_cards
+from workbench.evaluate.columns_view import farthest, show_cards
 from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import charts, widgets
 from workbench.ui.language import _, capital
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import percent
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
@@ -25,12 +25,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     if score is None:
         st.info(_("This release has one column only."))
         return
-    st.markdown(
-        _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**").format(
-            columns=" × ".join(map(plain, score.worst)),
-            distance=percent(similarity.marginals.ways[1].worst),
-        )
-    )
+    farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.of_pairs(similarity), key="cards-pairs")
     st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
     shown = widgets.choose_readable(

@@ -179,10 +179,8 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     level: Level = "mixed"
     if kept is None:
         sentence = _("Made for learning {label}, of which the original teaches next to nothing.")
-    elif kept >= KEPT:
-        level, sentence = "good", _("Fit for learning {label}.")
     elif kept >= LOST:
-        sentence = _("Fit for learning {label}, with losses.")
+        level, sentence = "good" if kept >= KEPT else "mixed", _("Fit for learning {label}.")
     else:
         level, sentence = "poor", _("Not fit for learning {label}.")
     if kept is not None and kept < KEPT:
@@ -207,7 +205,6 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
     worst, kept = similarity.columns[0], kept_relations(similarity)
     off = is_off(worst)
     pairs = similarity.score(measures.RELATIONS)
-    more = _("Release it again with a larger share of the budget, or with fewer columns.")
     actions = []
     if off:
         actions.append(
@@ -222,23 +219,23 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
                 column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
             )
         )
+    level: Level = "mixed" if actions else "good"
     if pairs is not None and pairs.no_better_than_independent and kept is not None:
+        level = "poor"
         sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
-        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
-    if off and (kept is None or kept < KEPT):
-        sentence = _("Fit for few questions: at least one column came out wrong.")
-        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
-    if kept is None:
-        good = _("Fit for counting one column at a time.")
-        return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
-    if kept >= KEPT:
+    elif off and (kept is None or kept < KEPT):
+        level, sentence = "poor", _("Fit for few questions: at least one column came out wrong.")
+    elif kept is None:
+        sentence = _("Fit for counting one column at a time.")
+    elif kept >= KEPT:
         sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
     else:
+        level = "poor" if kept < LOST else "mixed"
         sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
-    if kept < KEPT and ours:
-        actions.append(more)
-    level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
-    return Judgement(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))
+    if ours and (level == "poor" or (kept is not None and kept < KEPT)):
+        actions.append(_("Release it again with a larger share of the budget, or with fewer columns."))
+    sentence = sentence if kept is None else sentence.format(kept=percent(kept))
+    return Judgement(level=level, sentence=sentence, actions=tuple(actions))
 
 
 def _value(value: float, *, days: bool) -> str:

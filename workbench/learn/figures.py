@@ -144,7 +144,6 @@ def afterwards(epsilon: float) -> pd.DataFrame:
     steps = {
         N_("as it is"): lambda answers: answers,
         N_("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
-        N_("rounded to tens"): lambda answers: np.round(answers / 10),
         N_("guess: is it above 3?"): lambda answers: (answers > count) * 1.0,
         N_("thrown away"): lambda answers: answers * 0,
     }

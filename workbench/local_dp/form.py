@@ -64,7 +64,6 @@ def _coin(categories: int, epsilon: float) -> None:
         format="%.4g",
         key=chance.key,
         on_change=lambda: epsilon_view.box("local").put(design.epsilon_of(chance.value() or 0.0, categories)),
-        help=_("By randomized response: of two answers, epsilon is ln(p / (1 - p)), and 0.75 is ln 3."),
     )
 
 

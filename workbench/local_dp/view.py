@@ -25,7 +25,7 @@ def respondent(question: dl.Question) -> None:
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
         answer = st.radio(
-            _("An invented true answer"),
+            capital("answer"),
             range(len(question.categories)),
             format_func=lambda code: plain(question.categories[code]),
             key="local-true",
@@ -171,8 +171,6 @@ def _survey(key: str, survey: Survey) -> None:
             st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))
     if survey.answered:
         decoded(lines)
-    else:
-        st.info(_("Nobody has answered yet."))
 
 
 def uploaded() -> None:

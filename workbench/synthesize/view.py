@@ -240,8 +240,7 @@ def _files(data_set: DataSet, release: Release) -> None:
         offer(label, lambda: of_release.file(release), "report", "html", "description")
         if explorable(release):
             label = _("Interactive page (an HTML file: it cannot be revoked)")
-            text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
-            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
+            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt")
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
