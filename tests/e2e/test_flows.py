@@ -53,7 +53,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.choose_columns("age", "sex")
     person.rest().release().sees("Marginals: age × sex").press("Release something else")
     person.press("A whole table")
-    person.page.get_by_text("drop them", exact=False).first.click()
+    person.page.get_by_text("drop the relations", exact=False).first.click()
     person.rest().release().sees("Draw a table")
     person.go("Evaluate").sees("Farthest from the original is", seconds=WAIT)
     person.go("Ledger").sees("epsilon at delta 1e-09: spent 0.885 · held 0 · left 2.84")

@@ -38,7 +38,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     fill(person, "Question", "Tea or <b>coffee</b>?")
     fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
     fill(person, "exactly", "8")
-    fill(person, "People who will answer", "12")
+    fill(person, "People who answer", "12")
     person.press("Make 12 links").sees("only their digests are stored")
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:

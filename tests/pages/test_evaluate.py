@@ -154,7 +154,7 @@ def test_one_column_without_order(opened):
     for tab, said in (
         ("Pairs of columns", "one column only"),
         ("Questions", "this release has none"),
-        ("Learning", "nothing to learn"),
+        ("Learning", "one column only"),
     ):
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""

@@ -35,7 +35,7 @@ def served(page, monkeypatch):
 
 
 def part(page, name):
-    return page.set("button_group", "What do you want", name)
+    return page.set("button_group", "Ask without", name)
 
 
 def read(page, way):
@@ -64,11 +64,11 @@ def test_more_people_and_more_epsilon_err_less(page):
         return float(metric(page, "Off by").strip("± %"))
 
     first = off()
-    page.set("number_input", "People who will answer", 100_000)
+    page.set("number_input", "People who answer", 100_000)
     assert off() == pytest.approx(first / 10, rel=0.02)
     page.set("number_input", "exactly", 3.0)
     assert off() < first / 20
-    page.set("number_input", "People who will answer", 2)
+    page.set("number_input", "People who answer", 2)
     assert "Too noisy" in page.text
     assert page.errors == ""
 
@@ -113,7 +113,7 @@ def test_without_the_server_no_links(page):
 
 def test_a_survey_from_design_to_estimate(served):
     """The way from a question to its estimate would break somewhere."""
-    served.set("number_input", "People who will answer", 30).set("text_area", "Possible answers", "yes\nno")
+    served.set("number_input", "People who answer", 30).set("text_area", "Possible answers", "yes\nno")
     served.set("number_input", "exactly", 8.0).press("Make 30 links")
     assert "only their digests are stored" in served.text
     key, tokens = served.session.own(LocalState).invitations

@@ -25,7 +25,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     assert next(each.value for each in app.at.radio if each.label.startswith("Relations")) == "independent"
     app.press("One column")
     assert not app.at.warning
-    assert "Clear: ± 6 rows" in app.text
+    assert "± 6 rows" in app.text
     assert "all cells are drawn equal" in app.text
 
 

@@ -412,7 +412,6 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{HEADER}|held": 0,
         f"{HEADER}|left": 3,
         " > value": lambda shown: "300 rows.csv" in shown,
-        "{versions} versions of this table were made; together they can reveal more.|versions": 3,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,

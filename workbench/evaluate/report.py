@@ -227,6 +227,8 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
         level, sentence = "poor", _("Fit for few questions: at least one column came out wrong.")
     elif kept is None:
         sentence = _("Fit for counting one column at a time.")
+        if pairs is not None:
+            sentence = _("Fit for counting. The columns of the original have next to nothing in common.")
     elif kept >= KEPT:
         sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
     else:
