@@ -12,6 +12,7 @@ from workbench.ui.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    by,
     drawing,
     headed,
     tips,
@@ -49,7 +50,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     else:
         offset = altair.XOffset("of:N", sort=names)
         marks = chart.mark_bar().encode(x=x, xOffset=offset, y=y, color=color, tooltip=tooltip)
-    alt = named(column, "; ".join(names))
+    alt = named(by({"cell": column, "rows": y_title}), "; ".join(names))
     return Chart(spec=marks.properties(height=320), alt=alt, table=headed(frame))
 
 

@@ -179,8 +179,10 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     level: Level = "mixed"
     if kept is None:
         sentence = _("Made for learning {label}, of which the original teaches next to nothing.")
+    elif kept >= KEPT:
+        level, sentence = "good", _("Fit for learning {label}.")
     elif kept >= LOST:
-        level, sentence = "good" if kept >= KEPT else "mixed", _("Fit for learning {label}.")
+        sentence = _("Fit for learning {label}, with losses.")
     else:
         level, sentence = "poor", _("Not fit for learning {label}.")
     if kept is not None and kept < KEPT:

@@ -60,7 +60,7 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
 def by(titles: Mapping[str, str]) -> str:
     """Say what a chart shows. Args: titles: of the fields of its axis and of its figure, in this order."""
     axis, figure = list(titles.values())[:2]
-    return _("{figure}, by {axis}.").format(figure=figure, axis=axis)
+    return _("{figure}, by {axis}").format(figure=figure, axis=axis)
 
 
 def drawing(frame: pd.DataFrame) -> Any:

@@ -314,7 +314,7 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     warnings = outcomes.warnings(curator, current, found.plan, found.side)
     assert warnings == outcomes.warnings(curator, current, trial.plan, trial.after)
     page = document.to_html(curator, found, warnings)
-    assert page.count(f"in {number(found.side.groups_per_person)} groups on average") == 2
+    assert page.count(f"in {number(found.side.groups_per_person)} groups on average") == 3
 
 
 def test_methods_stand_side_by_side_with_reasons() -> None:
@@ -423,7 +423,7 @@ def test_charts_and_tables_of_a_trial() -> None:
     columns = outcomes.columns_table(report)
     assert columns["column"].tolist() == ["age", "zip"]
     height = report.plan.hierarchies["age"].height
-    assert columns["level"][0] == f"{report.plan.node['age']} of {height}"
+    assert columns["level"][0] == f"{report.plan.node['age']} / {height}"
     local = outcomes.trial(curator, current, plan(curator, current, method="mondrian"))
     assert "level" not in outcomes.columns_table(local)
 
@@ -598,7 +598,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     said, reasons = document.recommendation(found, 1)
     assert said.startswith("To be handed only to named recipients")
     assert any("like nobody else's" in reason for reason in reasons)
-    assert "versions" in " ".join(document.recommendation(found, 2)[1])
+    assert "version of this table" in " ".join(document.recommendation(found, 2)[1])
     assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
 
 

@@ -43,12 +43,13 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             shares=False,
         ),
         "dots": dots(
-            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}), title=name
+            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}),
+            title=f"distance of {name}",
         ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
         "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
-        "lines": charts.lines(frame(3), {"x": "x", "y": "y", "s": "s"}),
+        "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
         "scales": scales(figures),
         "scores": scores(
             pd.DataFrame({"task": ["trees"], "of": ["release"], "mean": 0.8, "low": 0.7, "high": 0.9}),
