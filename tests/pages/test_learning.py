@@ -160,7 +160,7 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     opened.set("toggle", "Does every combination occur", True)
     assert "this protects nobody further" in opened.text
     assert "k-anonym" not in opened.text
-    opened.set("multiselect", "Combinations of", ["age"])
+    opened.set("multiselect", "Columns", ["age"])
     assert "passed: no" in opened.at.dataframe[-1].value.iloc[3, 2]
     assert spent(opened) == pytest.approx(0.7)
 

@@ -39,10 +39,10 @@ def test_a19_a_lost_link_is_seen_as_a_figure_and_as_rows(opened: Tab) -> None:
     opened.set("number_input", "exactly", 1.5).release()  # 50 rows of a city: noise takes them all never
     count(opened.go("evaluate"), "sex", "city")
     assert opened.errors == ""
-    assert "Cramér's V of sex and city" in opened.text
-    assert "in the release" in opened.text
+    assert "Cramér's V of sex × city" in opened.text
+    assert " → " in opened.text
     opened.at.selectbox(key="together-sex").set_value(0).run()
-    rows = [metric(opened, label) for label in ("In the original", "In the release", "If they were")]
+    rows = [metric(opened, label) for label in ("Original", "Release", "If they were")]
     assert all(float(each.replace(",", "")) > 0 for each in rows)
     ends = {
         each.proto.spec.split('"domainMax": ')[1].split(",")[0].rstrip("}")

@@ -161,7 +161,7 @@ def facts_of(charts: list[tuple[str, list[tuple[Key, list[float]]]]]) -> dict[st
         HEAD + "epsilon": column(lambda _scenario, key, _scores: key[1]),
         HEAD + "method": column(lambda _scenario, key, _scores: key[0]),
         HEAD + "scenario": column(lambda scenario, _key, _scores: scenario),
-        HEAD + "table": column(lambda *_: "public table"),
+        HEAD + "table": column(lambda *_: "table"),
         **{HEAD + name: numbers(of) for name, of in ends.items()},
     }
 
