@@ -194,7 +194,7 @@ def test_learning_runs_when_asked(wide):
     """A minute of computing would start by itself, or the overview show R² under the word accuracy."""
     joint(wide).set("button_group", "Show", "Learning")
     assert not [key for key in wide.session.reports if key[0] == "learning"]
-    wide.set("number_input", "splits", 1).press("Learn")
+    wide.set("number_input", "Splits", 1).press("Learn")
     assert wide.errors == ""
     assert "2: learn from the release, test on the original" in wide.text
     assert "1: learn from the original, test on the release" in wide.text
