@@ -82,7 +82,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
     def tell(stage: str, share: float) -> None:
         now = time.monotonic()
-        words[stage] = stage_words(_(stage), now - first.setdefault(stage, now), share)
+        words[stage] = stage_words(_("searching"), now - first.setdefault(stage, now), share)
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)
