@@ -69,7 +69,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
     assert "Learn" not in [each.label for each in app.at.button]
     app.set("multiselect", "Learner", ["logistic", "linear"]).set("number_input", "Splits", 1).press("Learn")
     assert app.errors == ""
-    assert "because count holds numbers: logistic regression." in app.text
+    assert "Not for count: logistic regression." in app.text
     assert "Fit for learning label" in app.text, "the verdict is of what the release was made for"
     assert metric(app, "Learning").startswith("R²")
 
