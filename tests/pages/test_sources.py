@@ -60,6 +60,26 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has 2 GB on a laptop was told of 50 MB, or of a list in TOML."""
+    pytest.importorskip("duckdb")
+    assert "make app FILES=folder" in app.text
+    (tmp_path / "tables").mkdir()
+    file = tmp_path / "tables" / "large.csv"
+    file.write_text("age,sex\n" + "31,F\n45,M\n" * 30)
+    monkeypatch.setenv("WORKBENCH_FILES", str(tmp_path / "tables"))
+    settings.read_settings.cache_clear()
+    app.go("upload").press("Show its first rows")
+    app.open_draft()
+    assert app.errors == ""
+    assert app.curator.account.source == "large.csv"
+    app.press("Open another table")
+    file.rename(tmp_path / "elsewhere.csv")
+    file.symlink_to(tmp_path / "elsewhere.csv")
+    app.press("Show its first rows")
+    assert "nothing of this name" in app.errors
+
+
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
     assert "Each row comes from the rows of one person" in source.text
