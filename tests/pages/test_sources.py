@@ -102,7 +102,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     names: dict[str, object] = {}
     exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
-    app.set("number_input", "Rows to write", 1234).press("Draw and write")
+    app.set("number_input", "Rows", 1234).press("Draw and write")
     assert app.errors == ""
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
@@ -133,7 +133,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert len(curator.lines()) > before
     app.go("anonymize")
     assert "more than 2,999 rows" in app.errors
-    app.set("text_input", "Name of the new folder", "visits").press("Write it as a folder")
+    app.set("text_input", "Name of the new folder", "visits").press("Write a table of any size")
     assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
     assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS
 
@@ -142,7 +142,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     with monkeypatch.context() as patched:
         patched.setattr(session, "unwanted", lambda: half)
-        app.set("text_input", "Name of the new folder", "half").press("Write it as a folder")
+        app.set("text_input", "Name of the new folder", "half").press("Write a table of any size")
         assert "stopped before its end" in app.errors
         app.go("synthesize").set("text_input", "Name of the new folder", "half").press("Draw and write")
         assert "stopped before its end" in app.errors
