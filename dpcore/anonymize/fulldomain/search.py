@@ -34,6 +34,8 @@ from dpcore.tables.classes import BoolArray, IntArray
 WORTHWHILE = 6
 """Nodes that a look at one class should close; else the pause until the next such look is doubled."""
 LONGEST_PAUSE = 16
+SELDOM = 16
+"""Histograms of which a look at small classes should spare one, to be worth it."""
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
 
@@ -94,7 +96,7 @@ class _Search(Judge):
         self.guesses = table.collisions if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
-        self.histograms = self.refused = 0
+        self.histograms = self.refused = self.spared = 0
         self.each = progress_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was reported
         self.is_bounding = isinstance(metric, ClassSizeMetric)
@@ -162,20 +164,21 @@ class _Search(Judge):
             if not self.allowed:
                 self._close_around(classes, marked)
             return False
-        score = self._score(classes, marked)
+        is_worth_a_look = self.spared >= self.histograms // SELDOM
+        score = self._score(classes, marked) if is_worth_a_look or not self.decides_by_histogram else 0.0
         if self.decides_by_histogram:
-            if self._is_not_worth_it(score):
+            if is_worth_a_look and self._is_not_worth_it(score):
+                self.spared += 1
                 return True
-            marked = violations(self.models, classes)
+            small, marked = marked, violations(self.models, classes)
             is_feasible = self.by_histogram(classes, marked)
             self.histograms += 1
             self.refused += not is_feasible
             if is_feasible is False:
                 self.grid[lattice.below(node)] = False
-            if not is_feasible:
-                return False
+            if not is_feasible or self._is_bounded(classes, small, marked):
+                return bool(is_feasible)
             score = self.metric.score(classes, marked)
-            self._bound_lost(classes, marked)
         if not marked.any():
             self.grid[lattice.above(node)] = False
         if self.keep(classes, marked, score) and self.best is not None:
@@ -216,15 +219,19 @@ class _Search(Judge):
             self.grid[below] &= bounds <= self.best.score
         return float(least.flat[-1])
 
-    def _bound_lost(self, classes: Counted, marked: BoolArray) -> None:
-        """Bound specializations by the rows that t-closeness suppresses in them too."""
-        if not isinstance(self.metric, Separable) or self.table.members is not None or not marked.any():
-            return
-        for model in self.models:
-            if isinstance(model, TCloseness):
-                lost = model.lost(classes, marked, classes.histogram(model.column))
-                places = lost.nonzero()[0]
-                self._bound(classes, places, lost[places])
+    def _is_bounded(self, classes: Counted, small: BoolArray, marked: BoolArray) -> bool:
+        """Bound specializations by what t-closeness suppresses there too, and say if the node is worse.
+
+        Args: small: classes that are suppressed whatever they hold.
+        """
+        close = [model for model in self.models if isinstance(model, TCloseness)]
+        if not close or not isinstance(self.metric, Separable) or self.table.members is not None:
+            return False
+        lost = [model.lost(classes, marked, classes.histogram(model.column)) for model in close]
+        rows = np.where(small, classes.sizes, np.max(lost, axis=0))
+        places = rows.nonzero()[0]
+        least = self._bound(classes, places, rows[places])
+        return self.best is not None and least * (1 - ROUNDING) > self.best.score
 
     def _is_not_worth_it(self, score: float) -> bool:
         """Return whether histograms could not make a node the best, and seldom close others.
