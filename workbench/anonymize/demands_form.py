@@ -14,7 +14,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymize.methods import CellSuppression
-from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymize.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from workbench.anonymize import plans
@@ -73,11 +73,12 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
         metric = _metric(current)
+        average = _average()
         subset, presence = _population(current)
     return Demands(
         k=k,
         limit=limit,
-        models=(*models, *presence),
+        models=(*models, *average, *presence),
         metric=metric,
         suppressed=suppressed,
         subset=subset,
@@ -222,6 +223,20 @@ def _metric(current: AnonymizeState) -> Metric:
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+
+
+def _average() -> tuple[PrivacyModel, ...]:
+    """Ask for a bound of the average risk."""
+    most = st.number_input(
+        _("Average risk at most, in percent (100: any)"),
+        0.1,
+        100.0,
+        100.0,
+        key="anonymize-average",
+        help=plans.SAYS["average risk"],
+        persist_state="session",
+    )
+    return (AverageRisk(most=most / 100),) if most < 100 else ()
 
 
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
