@@ -87,7 +87,7 @@ def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
             "groups that look alike do not meet the models together, since people have rows in several",
             remedy="take the full-domain method, or choose less",
         )
-    return Anonymization(inputs=inputs, plan=plan.at(result.node), recoded=result)
+    return Anonymization(inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -47,26 +47,13 @@ class TCloseness(SensitiveModel):
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts, secret = classes.histogram(self.column), classes.secrets[self.column]
-        people = int(secret.counts.sum())
-        if self.distance == "ordered":
-            moved, whole = counts.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
-            return np.asarray(compared(moved, self.t, whole * counts.total * people) > 0)
-        moved = counts.moved(secret.counts)
-        broken = np.asarray(compared(moved, self.t, 2 * counts.total * people) > 0)
         if self.distance == "equal":
-            return broken
-        # the distance in a tree is at most this one, and at least so much of it as an edge is of the height
-        height = len(secret.parents)
-        open_ = broken & (compared(moved, self.t, 2 * height * counts.total * people) <= 0)
-        here = open_[counts.group]
-        some = ValueCounts(
-            group=counts.group[here],
-            value=counts.value[here],
-            count=counts.count[here],
-            classes=counts.classes,
-        )
-        far = compared(_moved_in_tree(some, secret), self.t, 2 * height * some.total * people) > 0
-        return np.asarray(np.where(open_, far, broken))
+            moved, whole = counts.moved(secret.counts), 2
+        elif self.distance == "ordered":
+            moved, whole = counts.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
+        else:
+            moved, whole = _moved_in_tree(counts, secret), 2 * len(secret.parents)
+        return np.asarray(compared(moved, self.t, whole * counts.total * secret.counts.sum()) > 0)
 
     def _reach(self, secret: SensitiveColumn) -> float:
         """Return the share of people off their place at most, over all levels or ranks."""

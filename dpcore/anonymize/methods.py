@@ -51,8 +51,7 @@ class Method(Registered, ABC):
 
         Raises: as `recode`.
         """
-        each = [model for model in inputs.plan.models if not isinstance(model, AverageRisk)]
-        others = [model for model in each if not isinstance(model, KAnonymity)]
+        others = [model for model in inputs.plan.models if not isinstance(model, KAnonymity | AverageRisk)]
         for model in others:
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(

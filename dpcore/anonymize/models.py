@@ -280,12 +280,8 @@ def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> Bool
     Where one without a published person does (under delta-presence), no suppression can mend the node.
     """
     result = np.zeros(len(classes.people), dtype=bool)
-    for model in models:
-        if not isinstance(model, AverageRisk):
-            result |= model.violations(classes)
-    for model in models:
-        if isinstance(model, AverageRisk):
-            result |= model.among(classes, ~result)
+    for each in sorted(models, key=lambda model: isinstance(model, AverageRisk)):
+        result |= each.among(classes, ~result) if isinstance(each, AverageRisk) else each.violations(classes)
     return result
 
 

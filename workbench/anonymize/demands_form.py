@@ -6,6 +6,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpcore.anonymize.choices import SUPPRESSED_ROWS
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -17,11 +18,13 @@ from dpcore.anonymize.methods import CellSuppression
 from dpcore.anonymize.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
+from dpcore.schema.interval import NumberColumn
 from workbench.anonymize import plans
 from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
+from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import limit_words, plain
@@ -72,6 +75,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         )
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
+        coded = _coded(curator, current)
         metric = _metric(current)
         average = _average()
         subset, presence = _population(current)
@@ -85,6 +89,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         household=household,
         pseudonym=pseudonym,
         series=series,
+        coded=coded,
     )
 
 
@@ -131,6 +136,34 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     if column not in names:
         return None, ""
     return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
+
+
+def _coded(curator: Curator, current: AnonymizeState) -> dict[str, Coding]:
+    """Ask for the columns that leave with coarser numbers, and for these."""
+    names = [
+        column.name
+        for column in curator.schema.columns
+        if isinstance(column, NumberColumn) and current.roles.get(column.name) in ("sensitive", "insensitive")
+    ]
+    chosen = st.multiselect(
+        _("Columns with coarser numbers"),
+        names,
+        key="anonymize-coded",
+        help=plans.SAYS["coded"],
+        persist_state="session",
+    )
+    coded = {}
+    labels = {"low": _("{column} at least"), "high": _("{column} at most"), "base": _("{column} rounded to")}
+    for name in (each for each in chosen if each in names):
+        given = {
+            part: place.number_input(
+                label.format(column=plain(name)), value=None, key=f"anonymize-{part}-{name}"
+            )
+            for place, (part, label) in zip(st.columns(3), labels.items(), strict=True)
+        }
+        with widgets.errors_shown():
+            coded[name] = Coding(**given)
+    return coded
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:

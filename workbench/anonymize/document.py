@@ -12,7 +12,7 @@ import pandas as pd
 import dpcore
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
-from workbench.anonymize import outcomes
+from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
 from workbench.ui.language import Words, _, minute
@@ -105,6 +105,8 @@ def done(report: ResidualRiskReport) -> list[str]:
                 way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
+    if report.plan.gap:
+        sentences.append(plans.SAYS.say("not all", gap=percent(report.plan.gap)))
     sentences.append(SAYS.say("given up", ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
     return sentences
 

@@ -187,6 +187,10 @@ class ClassSizeMetric(Metric):
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         """(nodes,) the scores from the kept classes, the sum of their squared sizes, the suppressed rows."""
 
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
+        kept, gone = classes.sizes[~suppressed].astype(np.float64), classes.sizes[suppressed].sum()
+        return float(self.of(classes.table.rows, np.array(np.count_nonzero(kept)), kept @ kept, gone))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(ClassSizeMetric):
@@ -203,10 +207,6 @@ class Discernibility(ClassSizeMetric):
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return score / table.rows
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        kept = classes.sizes[~suppressed].astype(np.float64)
-        return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         return squares + rows * suppressed.astype(np.float64)
@@ -231,11 +231,6 @@ class AverageClassSize(ClassSizeMetric):
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return float(table.rows)
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        sizes = classes.sizes
-        kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
-        return classes.table.rows / max(kept, 1)
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         return rows / np.maximum(classes + (suppressed > 0), 1)
