@@ -65,7 +65,7 @@ def inside(work: Path) -> int:
     for name, rest in instructions((ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")):
         print(f"rehearse: {name} {rest[:100]}", flush=True)
         if name == "RUN":
-            subprocess.run(["chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True)
+            subprocess.run(["/usr/sbin/chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True)
         elif name == "WORKDIR":
             folder = rest
             (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
@@ -91,9 +91,9 @@ def _serve(
 ) -> int:
     for mount in (["-t", "tmpfs", "tmpfs", f"{root}/data"], ["-o", "remount,ro", f"{root}"]):
         subprocess.run(["mount", *mount], check=True)
-    subprocess.run(["chroot", root, "chown", f"{user}:{user}", "/data"], check=True)
+    subprocess.run(["/usr/sbin/chroot", root, "chown", f"{user}:{user}", "/data"], check=True)
     as_user = [
-        *("chroot", str(root), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
+        *("/usr/sbin/chroot", str(root), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
         *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "env", f"--chdir={folder}"),
     ]
 

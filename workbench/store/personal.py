@@ -147,9 +147,10 @@ class PersonalLedger:
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
-        self._check_seen(dataset)
+        mine = self.is_mine(dataset)
+        self._check(dataset, mine or dataset in self._shown())
         lines = self.ledger.lines(dataset)
-        if not lines or self.is_mine(dataset):
+        if not lines or mine:
             return lines
         name = public_name(lines)
         return tuple(

@@ -113,9 +113,13 @@ def _tables() -> dict[str, dict[str, dict[str, Any]]]:
     return tomllib.loads((LOCALE / "words.toml").read_text(encoding="utf-8"))
 
 
+def _sentence(text: str) -> Sentence:
+    return Sentence(_WIDE.sub(lambda _match: percent_sign(), text))
+
+
 def _(message: str) -> str:
     """Translate a message into the language of this session or request."""
-    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).gettext(message)))
+    return _sentence(catalogue(code()).gettext(message))
 
 
 def n_(key: str, number: int, **fields: object) -> str:
@@ -125,7 +129,7 @@ def n_(key: str, number: int, **fields: object) -> str:
 
 
 def _plural(one: str, many: str, number: int) -> str:
-    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
+    return _sentence(catalogue(code()).ngettext(one, many, number))
 
 
 def capital(message: str) -> str:
