@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import SchemaError, UsageError
+from dpcore.errors import ParameterError, SchemaError
 
 DIGITS = 12
 """Decimals of a rounded number."""
@@ -21,9 +21,9 @@ class Coding:
 
     def __post_init__(self) -> None:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
-            raise UsageError("the lower bound is above the upper one", remedy="lower the first")
+            raise ParameterError("the lower bound is above the upper one", remedy="lower the first")
         if self.base is not None and not self.base > 0:
-            raise UsageError("the base of rounding must be above 0", remedy="take 1, 10 or 100")
+            raise ParameterError("the base of rounding must be above 0", remedy="take 1, 10 or 100")
 
     def __call__(self, column: pd.Series) -> pd.Series:
         """Return the coded column; whole numbers stay whole where the bounds and the base are.

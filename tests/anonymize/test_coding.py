@@ -17,7 +17,7 @@ from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
 from dpcore.engines.frame import FrameEngine
-from dpcore.errors import ParameterError, SchemaError, UsageError
+from dpcore.errors import ParameterError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
 
@@ -25,7 +25,7 @@ FLAT = Hierarchy(values=("a", "b"), levels=(("a", "b"), ("*", "*")))
 TABLE = pd.DataFrame(
     {"q": list("aaabbb"), "salary": [900, 1_149, 1_151, 2_000, 90_000, 7], "note": list("uvwxyz")}
 )
-ENGINE = FrameEngine(TABLE, Schema(columns=(), unit=PrivacyUnit()), key=b"k" * 32)
+ENGINE = FrameEngine(TABLE, Schema(columns=(), unit=PrivacyUnit(max_rows=1)), key=b"k" * 32)
 
 
 def plan(*models: Any, **others: Any) -> Plan:
@@ -86,8 +86,8 @@ def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
-        (lambda: Coding(low=2, high=1), UsageError),
-        (lambda: Coding(base=0), UsageError),
+        (lambda: Coding(low=2, high=1), ParameterError),
+        (lambda: Coding(base=0), ParameterError),
         (lambda: plan(coded={"q": Coding(base=1)}), SchemaError),
         (lambda: plan(coded={"nowhere": Coding(base=1)}), SchemaError),
         (lambda: apply(TABLE, plan(coded={"note": Coding(base=1)})), SchemaError),
