@@ -232,7 +232,7 @@ class BetaLikeness(SensitiveModel):
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts, table = classes.histogram(self.column), classes.secrets[self.column].counts
         expected = counts.total[counts.group] * table[counts.value]
-        more = compared(counts.count * table.sum(), 1 + self.beta, expected) > 0
+        more = (compared(counts.count * table.sum(), 1 + self.beta, expected) > 0).astype(np.int64)
         return np.asarray(counts.summed(more) > 0)
 
     def fewest(self, secret: SensitiveColumn) -> int:

@@ -66,9 +66,9 @@ class Plan(Choices):
             {
                 "roles": dict(self.roles),
                 "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
-                "models": [{"model": model.kind} | asdict(model) for model in self.models],
+                "models": [{"model": model.kind} | vars(model) for model in self.models],
                 "limit": self.limit,
-                "metric": {"metric": self.metric.kind} | asdict(self.metric),
+                "metric": {"metric": self.metric.kind} | vars(self.metric),
                 "method": self.method.kind,
                 "suppressed": self.suppressed,
                 "person": self.person,

@@ -119,7 +119,7 @@ class InformationLoss(Separable):
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
-        return self._term(table, column, table.covered[column] + added)
+        return self._term(table, column, np.asarray(table.covered[column] + added, dtype=np.float64))
 
     def added(self, classes: Counted, column: int, marked: IntArray, rows: IntArray) -> float:
         leaves = classes.table.leaves[column][classes.node[column]]
