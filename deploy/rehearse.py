@@ -65,7 +65,9 @@ def inside(work: Path) -> int:
     for name, rest in instructions((ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")):
         print(f"rehearse: {name} {rest[:100]}", flush=True)
         if name == "RUN":
-            subprocess.run(["/usr/sbin/chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True)
+            subprocess.run(
+                ["/usr/sbin/chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True
+            )
         elif name == "WORKDIR":
             folder = rest
             (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)

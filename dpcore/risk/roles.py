@@ -61,16 +61,8 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
             role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         elif _SECRET.search(words):
             role, reason = "sensitive", Text("its name says something people keep to themselves")
-        elif _KNOWN.search(words):
+        elif _KNOWN.search(words) or (finding is not None and finding.kind in (*PLACES, "date")):
             role, reason = "quasi-identifier", Text("others may know this about a person")
-        elif finding is not None and finding.kind in PLACES:
-            role = "quasi-identifier"
-            reason = Text("it looks like {kind}, which others may know", kind=finding.kind)
-        elif finding is not None and finding.kind == "date":
-            role, reason = (
-                "quasi-identifier",
-                Text("others may know the date of an event; change this if nobody does"),
-            )
         elif finding is not None:
             role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         else:

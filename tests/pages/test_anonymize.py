@@ -78,7 +78,7 @@ def test_without_a_table_the_page_says_what_it_would_do(app: Tab) -> None:
     app.go("anonymize")
     assert app.errors == ""
     assert "everybody looks like at least k - 1 others" in app.text
-    assert app.button("Open a sample: Census")
+    assert app.button("Open this sample: Census")
 
 
 def test_a_first_result_takes_one_click(app: Tab) -> None:

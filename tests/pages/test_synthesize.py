@@ -29,7 +29,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     app.go("synthesize")
     assert app.at.title[0].value == "Release something"
     assert "Here you release a histogram" in app.text
-    app.press("Open a sample: Census").go("upload")
+    app.press("Open this sample: Census").go("upload")
     assert "20,000 rows" in app.text
 
 
@@ -137,7 +137,7 @@ def test_earlier_releases_can_be_opened(opened):
 def test_epsilon_0_is_refused(opened):
     """A release without noise, or a traceback."""
     opened.go("synthesize").set("number_input", "exactly", 0.0)
-    assert "must be above 0" in opened.errors
+    assert "must be a number above 0" in opened.errors
     assert not any(each.label.startswith("Release for") for each in opened.at.button)
     assert spent(opened) == 0
 

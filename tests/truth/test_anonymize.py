@@ -217,7 +217,6 @@ SHOWN = {
 STATIC = {
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),  # of the machine
     "The highest risk that a guess is right is {share}, above {low}.|low",
-    "Ages: 5, 10, 20 years; {oldest} and above are one value|oldest",
     "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency|rare",
     *(f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}" for end in ("", "_2")),
     f"{BEFORE} > rows in their smallest group",  # classes of sizes and of risks

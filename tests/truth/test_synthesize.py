@@ -149,7 +149,6 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "Of each person at most {number} rows were counted: further rows of people who have more are left "
         "out.|number": walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
-        "differentially private · {loss} · {unit}|unit": unit,
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
         "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
@@ -186,7 +185,7 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         f"{GROUP}|high": group + half,
         f"{TITLE} > table": bars,
         f"{TITLE} > half": [each for _cells, each in alike],
-        f"{TITLE} > rows off, in 95 of 100 cases": [each for _cells, each in alike],
+        f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
         f"{TITLE} > off by, beside the rows of a mean cell": shares,
         f"{TITLE} > share": shares,
         "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),

@@ -79,7 +79,6 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
     stages = {
         "searching": _("searching"),
-        "finding the nearest limit": _("finding the nearest limit"),
         "looking at all combinations": _("looking at all combinations of levels"),
     }
     words, first = dict(stages), dict[str, float]()

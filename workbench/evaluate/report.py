@@ -25,7 +25,6 @@ KEPT, LOST = 0.8, 0.4
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
 LEARNERS = Words("evaluate.learners")
-STAGES = Words("evaluate.stages")
 PLACED = Words("evaluate.placed")
 """The measures that have a place between perfect and independent columns."""
 
@@ -51,7 +50,7 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, {**STAGES, **LEARNERS}, key=key, patience=patience)
+    return progress_view.told(title, LEARNERS, key=key, patience=patience)
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:

@@ -4,7 +4,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import dpcore.local as dl
-from dpcore.errors import DpcoreError, LimitError
+from dpcore.errors import DpcoreError
+from dpcore.local.base import wrong_number_of_answers
 from workbench import session
 from workbench.local_dp import charts, design
 from workbench.local_dp.sheet import MOST, sheet
@@ -76,12 +77,7 @@ def expect(
     Raises: DpcoreError for a question that cannot be asked.
     """
     if len(answers) > design.MAX_ASKED:
-        raise LimitError(
-            "categories ({categories}) must be at most {most}",
-            remedy="join rare answers",
-            categories=len(answers),
-            most=design.MAX_ASKED,
-        )
+        raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     best = options[0].protocol.kind

@@ -182,11 +182,10 @@ class PersonalLedger:
         """
         address, name = address.strip().lower(), name.strip()
         if not name:
-            problem = "a data set that is shown needs a name"
-            raise ParameterError(problem, remedy="say in a few words what it holds")
+            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
-                "{address} has no role on this server",
+                "{address} has no such role on this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )
@@ -206,7 +205,7 @@ class PersonalLedger:
         address = address.strip().lower()
         if role_of(address) != "steward":
             raise ParameterError(
-                "{address} is no steward of this server",
+                "{address} has no such role on this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )

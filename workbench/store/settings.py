@@ -63,20 +63,21 @@ class Settings:
             if url.startswith(prefix):
                 url = "postgresql+psycopg://" + url.removeprefix(prefix)
         if not url.startswith(("sqlite:////", "postgresql+psycopg://")):
-            raise ParameterError(
-                "DATABASE_URL must begin with postgresql:// or, with the absolute path of a file, sqlite:////",
-                remedy="correct it, or leave it out to keep the ledger in the data directory",
-            )
+            raise _wrong("DATABASE_URL", "postgresql://..., sqlite:////...")
         object.__setattr__(self, "database_url", url)
         if self.key is not None and len(self.key) != 32:
-            raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY)
+            raise _wrong("WORKBENCH_KEY", _KEY)
         if self.log_level not in LEVELS:
-            raise ParameterError(
-                "WORKBENCH_LOG must be one of {levels}", remedy="write info", levels=", ".join(LEVELS)
-            )
+            raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
 
 
-_MAKE_KEY = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
+_KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
+
+
+def _wrong(name: str, form: str) -> ParameterError:
+    return ParameterError(
+        "{name} must be of the form {form}", remedy="correct it, or leave it out", name=name, form=form
+    )
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
@@ -97,7 +98,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
-        raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY) from None
+        raise _wrong("WORKBENCH_KEY", _KEY) from None
     return Settings(
         data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
         database_url=values.get("DATABASE_URL", ""),
@@ -129,10 +130,15 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < 10**9 or (name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES") and number < 1):
-        raise ParameterError(
-            "{name} must be a number above 0", remedy="leave it out, or correct it", name=name
-        )
+        raise _wrong(name, "> 0")
     return number
+
+
+def unreadable(file: str) -> ParameterError:
+    """Return the error of a file of this server that its administrator has to correct."""
+    return ParameterError(
+        "{file} of this server cannot be read", remedy="correct it as docs/hosting.md says", file=file
+    )
 
 
 @functools.cache
@@ -153,5 +159,5 @@ def secrets() -> Mapping[str, Any]:
     if st.secrets.load_if_toml_exists():
         return st.secrets
     if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
-        raise ParameterError("Streamlit's secrets.toml cannot be read", remedy="correct the file")
+        raise unreadable("secrets.toml")
     return {}

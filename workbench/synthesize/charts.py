@@ -28,7 +28,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     length = (
         altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
         if rows
-        else altair.X("half:Q", title=_("rows off, in 95 of 100 cases"))
+        else altair.X("half:Q", title=_("off by, in 95 of 100 cases"))
     )
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
         y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),

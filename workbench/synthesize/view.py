@@ -30,7 +30,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, capital, commas, said
+from workbench.ui.language import Words, _, capital, commas
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -121,12 +121,12 @@ def _progress() -> None:
     if running is None or running.done.is_set():
         st.rerun()
     if running.place:
-        st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
+        st.progress(0.0, text=_("Other runs go first: place {place} in line.").format(place=running.place))
     else:
         read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
             min(1.0, running.share),
-            text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
+            text=f"{percent(running.share) if running.stage else _('starting')}{read}",
         )
     stopping = running.stopped.is_set()
     st.caption(

@@ -162,9 +162,7 @@ def counts(
     rules = chart.mark_rule(color=ERROR_BAR if reach else color, opacity=0.8).encode(
         x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2=altair.Y2("high:Q")
     )
-    alt = _(
-        "Bar chart of {cells} noisy counts of {column}, each within {half:,.0f} rows in 95 of 100 cases."
-    ).format(cells=len(frame), column=column, half=reach)
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(frame), column=column)
     return Chart(spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame))
 
 

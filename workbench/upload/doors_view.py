@@ -80,5 +80,4 @@ def _say(way: str) -> None:
     words = Words(f"upload.{way}")
     st.subheader(words["title"])
     st.write(words["text"])
-    st.image(PICTURES / f"{way}.svg", alt=words["picture"])
-    st.caption(words["time"])
+    st.image(PICTURES / f"{way}.svg", alt=words["title"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore.engines.sql.statement import DUCKDB, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
-from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -34,9 +34,7 @@ class DuckDBSource(Source):
         try:
             import duckdb
         except ImportError:
-            raise ParameterError(
-                "DuckDB is not installed", remedy="pip install -r requirements-duckdb.txt"
-            ) from None
+            raise not_installed("DuckDB", "requirements-duckdb.txt") from None
 
         try:
             statements = duckdb.connect().extract_statements(self.query or "SELECT 1")
@@ -50,7 +48,7 @@ class DuckDBSource(Source):
         if not fits:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or leave it out",
+                remedy="correct the list of sources",
             )
 
     @property
@@ -121,7 +119,7 @@ class DuckDBSource(Source):
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
                     "the first line of a CSV file does not name its columns, each once",
-                    remedy="correct the list of sources, or write the names into the first line",
+                    remedy="correct the list of sources",
                 )
             check_agree(
                 *(

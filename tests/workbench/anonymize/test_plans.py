@@ -480,7 +480,7 @@ def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
     curator, current = started()
     outcomes.trial(curator, current, plan(curator, current))
     assert bar.told
-    assert {stage for stage, _share in bar.told} <= {"searching", "finding the nearest limit"}
+    assert {stage for stage, _share in bar.told} <= {"searching"}
     assert all(0 <= share <= 1 for _stage, share in bar.told)
     assert (len(bar.keys), bar.gone) == (1, 1)
     current.wants_frontier = True
