@@ -17,7 +17,7 @@ from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
 from dpcore.engines.frame import FrameEngine
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
 
@@ -93,7 +93,7 @@ def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
         (lambda: apply(TABLE, plan(coded={"note": Coding(base=1)})), SchemaError),
         (
             lambda: Plan.from_json(plan(coded={"salary": Coding(high=5)}).to_json().replace("high", "top")),
-            ParameterError,
+            ReadError,
         ),
     ],
 )
