@@ -132,7 +132,7 @@ def _figures(report: TrialReport) -> None:
     loss.metric(
         capital("generalized"),
         percent(report.quality.ncp),
-        help=GLOSSARY["information loss"],
+        help=demands_form.METRIC_WORDS["loss"],
     )
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
