@@ -77,3 +77,4 @@ def test_the_server_opens_files_for_its_person_alone(tmp_path: Path) -> None:
         cookies = "; ".join(line.split(";")[0] for line in headers.get_all("Set-Cookie"))
         visitor = Visitor(server.host, visit=False, cookie=cookies).run()
         assert "large.csv" in str(visitor.received)
+        assert server.said().count(printed[1]) == 1  # no log of requests repeats it
