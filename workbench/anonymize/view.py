@@ -97,7 +97,7 @@ def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     st.dataframe(lines, hide_index=True)
     step = st.selectbox(capital("meets the demands"), list(usable), index=None, key="anonymize-step")
     if step in usable:
-        st.button(_("Use these levels"), on_click=current.use, args=(plan.at(usable[step]),))
+        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
