@@ -255,7 +255,7 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     before = app.session.own(AnonymizeState).hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
-    assert "more than one label" in app.errors
+    assert "not one line per value" in app.errors
     key = hierarchy_key(app, "sex")
     app.at.session_state[key] = {
         "edited_rows": {0: {"level 1": "anybody"}, 1: {"level 1": "anybody"}},
