@@ -20,6 +20,7 @@ from dpcore.synthesis.discrete.workload import (
     FEW,
     affordable_parts,
     believed,
+    by_strength,
     choose,
     column_parts,
     expected_error,
@@ -33,6 +34,7 @@ TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements o
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
+CLEARLY = 3.0  # deviations of its noise from which a distance counts with what the noise of columns explains
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
@@ -188,18 +190,23 @@ class Learner:
         """
         contrasts = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
         others = {pair: table for pair, table in estimates.items() if pair not in contrasts}
-        errors: dict[Clique, float] = {}
+        beyond: dict[Clique, float] = {}
+        clear: dict[Clique, float] = {}
         telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
         asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
         if contrasts:
             for each in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
-            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
+            beyond |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
         if others:
             noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= believed(noisy, self._explained(others), self._asked)
-        return errors, telling + asking
+            explained = self._explained(others)
+            beyond |= believed(noisy, explained, self._asked)
+            clear = {pair: explained[pair] for pair, each in noisy.items() if each > CLEARLY * self._asked}
+        if self.fitted is None:
+            self._weights = by_strength(self._weights, beyond)
+        return {clique: each + clear.get(clique, 0.0) for clique, each in beyond.items()}, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
         """Return the expected distances from right estimates, by noise of their columns and by chance."""
