@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from decimal import Decimal, localcontext
 
@@ -21,7 +22,7 @@ def discrete_delta(epsilon: float, scale: int) -> float:
     with localcontext(prec=60):
         law = [(-Decimal(x * x) / (2 * scale**2)).exp() for x in range(-40 * scale, 40 * scale + 1)]
         factor, mass = Decimal(epsilon).exp(), sum(law)
-        above = sum(max(Decimal(0), here - factor * moved) for moved, here in zip(law, law[1:], strict=False))
+        above = sum(max(Decimal(0), here - factor * moved) for moved, here in itertools.pairwise(law))
         return float(above / mass)
 
 

@@ -34,7 +34,9 @@ TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements o
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
-CLEARLY = 3.0  # deviations of its noise from which a distance counts with what the noise of columns explains
+CLEARLY = (
+    2.0  # deviations of noise from which a distance counts whole; beyond what is explained, as a relation
+)
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
@@ -190,23 +192,26 @@ class Learner:
         """
         contrasts = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
         others = {pair: table for pair, table in estimates.items() if pair not in contrasts}
-        beyond: dict[Clique, float] = {}
-        clear: dict[Clique, float] = {}
+        errors: dict[Clique, float] = {}
+        strengths: dict[Clique, float] = {}
         telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
         asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
         if contrasts:
             for each in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
-            beyond |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
+            strengths |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
+            errors |= strengths
         if others:
             noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
             explained = self._explained(others)
-            beyond |= believed(noisy, explained, self._asked)
-            clear = {pair: explained[pair] for pair, each in noisy.items() if each > CLEARLY * self._asked}
+            for pair, excess in believed(noisy, explained, self._asked).items():
+                least = CLEARLY * self._asked
+                errors[pair] = excess + explained[pair] * (noisy[pair] > least)
+                strengths[pair] = excess * (noisy[pair] > least + explained[pair])
         if self.fitted is None:
-            self._weights = by_strength(self._weights, beyond)
-        return {clique: each + clear.get(clique, 0.0) for clique, each in beyond.items()}, telling + asking
+            self._weights = by_strength(self._weights, strengths)
+        return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
         """Return the expected distances from right estimates, by noise of their columns and by chance."""
