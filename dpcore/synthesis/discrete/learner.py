@@ -193,24 +193,22 @@ class Learner:
         contrasts = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
         others = {pair: table for pair, table in estimates.items() if pair not in contrasts}
         errors: dict[Clique, float] = {}
-        strengths: dict[Clique, float] = {}
         telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
         asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
         if contrasts:
             for each in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
-            strengths |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
-            errors |= strengths
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
         if others:
             noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            explained = self._explained(others)
+            explained, strengths = self._explained(others), dict.fromkeys(others, 0.0)
             for pair, excess in believed(noisy, explained, self._asked).items():
                 least = CLEARLY * self._asked
                 errors[pair] = excess + explained[pair] * (noisy[pair] > least)
                 strengths[pair] = excess * (noisy[pair] > least + explained[pair])
-        if self.fitted is None:
-            self._weights = by_strength(self._weights, strengths)
+            if self.fitted is None:
+                self._weights = by_strength(self._weights, strengths)
         return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
