@@ -34,9 +34,8 @@ TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements o
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
-CLEARLY = (
-    2.0  # deviations of noise from which a distance counts whole; beyond what is explained, as a relation
-)
+CLEARLY = 2.25
+"""Deviations of noise from which a distance counts whole and, beyond what is explained, as a relation."""
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
