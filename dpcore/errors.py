@@ -105,3 +105,78 @@ def source_changed() -> ReadError:
     return ReadError(
         "the source was changed since it was opened", remedy="open it again once nobody writes to it"
     )
+
+
+def no_column(column: str) -> SchemaError:
+    """Return the error of a table that lacks a column."""
+    return SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
+
+
+def no_rows() -> SchemaError:
+    """Return the error of a table without rows."""
+    return SchemaError("the table has no rows", remedy="choose a table with at least one row")
+
+
+def other_kind() -> ReadError:
+    """Return the error of a file that is not what it was taken for."""
+    return ReadError("the file is of another kind, or was changed", remedy="take the file as it was saved")
+
+
+def damaged(ending: str) -> ReadError:
+    """Return the error of a file that is not of the format that its name says."""
+    return ReadError(
+        "the file is named {ending}, but is damaged, encrypted or of another kind",
+        remedy="export the table again as CSV in UTF-8",
+        ending=ending,
+    )
+
+
+def not_installed(package: str, file: str) -> ParameterError:
+    """Return the error of a package that is missing, which a file of requirements lists."""
+    return ParameterError(
+        "{package} is not installed", remedy="pip install -r {file}", package=package, file=file
+    )
+
+
+def nothing_named() -> ParameterError:
+    """Return the error of a name that stands for nothing here."""
+    return ParameterError("there is nothing of this name", remedy="choose one from the list")
+
+
+def too_few_rows() -> ParameterError:
+    """Return the error of a table in which there is too little to learn from."""
+    return ParameterError("the table has too few rows for this", remedy="bring more rows")
+
+
+def long_text(most: int) -> ParameterError:
+    """Return the error of a text that is empty or too long."""
+    return ParameterError(
+        "this text is empty, or has more than {most} characters", remedy="make it shorter", most=most
+    )
+
+
+def nothing_in_common() -> ParameterError:
+    """Return the error of tables that cannot be compared."""
+    return ParameterError(
+        "the tables have too few columns in common", remedy="compare tables with the same headers"
+    )
+
+
+def too_many_columns() -> LimitError:
+    """Return the error of a request over more columns than can be computed together."""
+    return LimitError(
+        "these columns are too many to be computed together",
+        remedy="take fewer columns, or a wider step or fewer categories",
+    )
+
+
+def two_roles(column: str) -> SchemaError:
+    """Return the error of a column that is meant for two things."""
+    return SchemaError(
+        "{column} has two roles at once", remedy="leave it out of one of the two", column=column
+    )
+
+
+def every_row_suppressed() -> InfeasibleError:
+    """Return the error of demands that no row meets."""
+    return InfeasibleError("these demands suppress every row", remedy="lower k, or choose less")

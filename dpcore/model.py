@@ -132,10 +132,8 @@ class Conditioned(Model):
         while fitting < rows:
             if drawn >= MOST:
                 raise InfeasibleError(
-                    "the model found only {found} such rows in {drawn} draws",
+                    "the model holds no such rows, or hardly any",
                     remedy="choose less",
-                    found=fitting,
-                    drawn=drawn,
                 )
             codes = self.model.sample_codes(BATCH, rng)
             fits = self._fits(codes)

@@ -312,10 +312,10 @@ def check_whole(fields: Mapping[str, Any]) -> None:
     """Refuse a release of another version, or one that was altered, by ParameterError."""
     if fields["version"] != RELEASE_VERSION:
         raise ParameterError(
-            "the release has version {field}, this program reads {release_version}",
+            "the file has version {version}, and this program reads {readable}",
             remedy="open it with the program that made it",
-            field=fields["version"],
-            release_version=RELEASE_VERSION,
+            version=fields["version"],
+            readable=RELEASE_VERSION,
         )
     if "digest" in fields and fields["digest"] != _digest(fields):
         raise ParameterError(

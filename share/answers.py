@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from dpcore.errors import LedgerError, ParameterError
+from dpcore.errors import LedgerError, ParameterError, UsageError
 from dpcore.local import Question
 from workbench.locale.languages import chosen
 from workbench.store.surveys import Surveys, links_work
@@ -148,7 +148,7 @@ def read_report(question: Question, body: bytes) -> Any:
         fields = None
     expected = {"protocol": question.protocol.kind, "epsilon": str(question.epsilon)}
     if not isinstance(fields, dict) or {**fields, "report": None} != {**expected, "report": None}:
-        raise ParameterError(
+        raise UsageError(
             "this is no report of the question's protocol and epsilon",
             remedy="open the link and answer again",
         )

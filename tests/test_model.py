@@ -125,7 +125,7 @@ def test_pooling_needs_two_releases() -> None:
     """One release, or one twice, is no pool."""
     release = released(RECIPES["joint"])
     for releases in ([release], [release, release], []):
-        with pytest.raises(dp.ParameterError):
+        with pytest.raises(dp.SchemaError):
             Pooled(releases=releases)
     with pytest.raises(dp.ParameterError, match="rows"):
         Pooled(releases=[release, released(RECIPES["joint"], table(9))]).sample(-1)

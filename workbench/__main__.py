@@ -32,7 +32,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError
+from dpcore.errors import DpcoreError, LimitError, ParameterError, nothing_named, other_kind
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
@@ -48,16 +48,17 @@ from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
 from workbench.store.datasets import find
+from workbench.store.files import all_sources
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.policy import read_policy
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.shares import LinkDraft, in_days
-from workbench.store.sources import sources_in, sources_of
+from workbench.store.sources import sources_of
 from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
-from workbench.ui.language import _, speaking
+from workbench.ui.language import _, capital, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 from workbench.ui.wording import error_words
 
@@ -67,19 +68,17 @@ def person_as(address: str | None) -> Person:
 
     Raises: ParameterError.
     """
-    if not roles.sign_in_needed():
-        if address is not None:
-            raise ParameterError("nobody signs in here", remedy="leave --as out")
-        return roles.ALONE
-    if address is None:
+    if roles.sign_in_needed() == (address is None):
         raise ParameterError(
-            "people sign in on this server, and a data set is somebody's",
-            remedy="say for which steward you ask: --as ADDRESS",
+            "a steward is named by --as where people sign in, and only there",
+            remedy="give --as ADDRESS, or leave it out",
         )
+    if address is None:
+        return roles.ALONE
     address = address.strip().lower()
     if roles.role_of(address) != "steward":
         raise ParameterError(
-            "{address} is no steward of this server",
+            "{address} has no such role on this server",
             remedy="ask whoever runs this server",
             address=address[:200],
         )
@@ -97,21 +96,24 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
     Args: schema: to open it under.
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
     """
-    for each in sources_of(person, sources_in(read_settings().sources, os.environ)):
+    listed = sources_of(person, all_sources(read_settings()))
+    for each in listed:
         if each.source.name == name:
             if schema is not None and (known := each.known()) is not None:
                 schema.unit.check_covers(known.unit)
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is no connected source or file of this name", remedy="check the names")
+        raise nothing_named()
     try:
         check_size(file.stat().st_size)
         return read_table(file.read_bytes(), file.name).frame
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
             raise
-        return Source(name=file.name, kind=file.suffix[1:], location=str(file.absolute()))
+        location = str(file.resolve())
+        own = Source(name=file.name, kind=file.suffix[1:], location=location)
+        return next((each.source for each in listed if each.source.location == location), own)
 
 
 def opened(
@@ -146,7 +148,7 @@ def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
-        raise ParameterError("the file is no recipe", remedy="take the file as it was saved")
+        raise other_kind()
     schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,
@@ -179,14 +181,14 @@ def audit(asked: argparse.Namespace) -> str:
     if asked.rule is not None:
         return _measured(asked)
     if asked.schema is None:
-        raise ParameterError(
-            "an audit needs a schema", remedy="give one by --schema, or a criterion by --rule"
-        )
+        raise ParameterError("a schema is needed here", remedy="give one by --schema")
     curator = _opened(asked)
     roles, wanted = _audit_of(curator, asked)
     told = named(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
-        return json.dumps({"answer": "no", "verdict": " ".join([ANSWERS["no"] + ".", *told])}, indent=1)
+        return json.dumps(
+            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
+        )
     report = curator.evaluate(wanted).content
     answer = {
         "answer": report.verdict.answer,
@@ -231,7 +233,7 @@ def _measured(asked: argparse.Namespace) -> str:
 def _without_budget(asked: argparse.Namespace) -> Curator:
     ledger, table = ledger_of(person_as(asked.address)), table_of(asked.table, person_as(asked.address))
     if isinstance(table, Source):
-        raise ParameterError("a connected source is opened under a schema", remedy="give one by --schema")
+        raise ParameterError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
     return auditor(table, *ledger.filed(table), unit, name=Path(asked.table).name)
 

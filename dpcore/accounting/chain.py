@@ -66,9 +66,9 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
     Raises: LedgerCorrupt.
     """
     if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
-        raise corrupt("the last line of the ledger is missing or was altered")
+        raise corrupt("the ledger was altered, or a part of it is missing")
     if last.standing != standing.digest:
-        raise corrupt("the account or its totals were altered")
+        raise corrupt("the ledger was altered, or a part of it is missing")
 
 
 def check_sealed(key: bytes, line: Line) -> Line:
@@ -105,7 +105,7 @@ def check_chain(
     Raises: LedgerCorrupt at the first line that does not fit.
     """
     if walk(key, standing.account, lines, releases, head) != standing:
-        raise corrupt("the account or its totals were altered")
+        raise corrupt("the ledger was altered, or a part of it is missing")
     check_head(key, lines[-1], head, standing)
 
 
@@ -134,10 +134,10 @@ def walk(
             )
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
-        raise corrupt("the last line of the ledger is missing or was altered")
+        raise corrupt("the ledger was altered, or a part of it is missing")
     if lines[0].content.get("account") != account.to_dict():
-        raise corrupt("the account or its totals were altered")
+        raise corrupt("the ledger was altered, or a part of it is missing")
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
-        raise corrupt("a stored release was altered, dropped or added")
+        raise corrupt("the ledger was altered, or a part of it is missing")
     return now

@@ -26,7 +26,7 @@ from dpcore.accounting.loss import (
     rho_of_pure,
     units_up,
 )
-from dpcore.errors import BudgetError
+from dpcore.errors import UsageError
 
 
 class Rule(StrEnum):
@@ -68,10 +68,9 @@ class Rule(StrEnum):
         if isinstance(loss, ApproxDP):
             loss = ZCDP(rho=loss.rho)
         if self.pure and not isinstance(loss, PureDP):
-            raise BudgetError(
-                "a loss of {loss} cannot be charged to a budget of pure epsilon",
+            raise UsageError(
+                f"a loss of {loss} cannot be charged to a budget of pure epsilon",
                 remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
-                loss=loss,
             )
         return loss
 

@@ -26,9 +26,9 @@ from dpcore.errors import (
     BudgetFixed,
     LedgerCorrupt,
     LedgerError,
-    ParameterError,
     RequestConflict,
     UsageError,
+    long_text,
 )
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
@@ -81,7 +81,7 @@ class Account:
 
 
 _SOURCE = "source "
-_LONGEST_NAME = 57
+_LONGEST_NAME, _LONGEST_PART = 57, 100
 
 
 def source_dataset(name: str) -> str:
@@ -90,11 +90,7 @@ def source_dataset(name: str) -> str:
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
     if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise ParameterError(
-            "the name of a source must have 1 to {most} visible characters",
-            remedy="give it another name",
-            most=_LONGEST_NAME,
-        )
+        raise long_text(_LONGEST_NAME)
     return _SOURCE + name
 
 
@@ -109,11 +105,8 @@ class Charge:
     def __post_init__(self) -> None:
         if self.units < 0 or self.threshold_units < 0:
             raise UsageError("a charge must not be below 0", remedy="there are no refunds")
-        if any(len(name) > 100 for name in self.part or ()):
-            raise ParameterError(
-                "the column and the category of a part must have at most 100 characters",
-                remedy="read the whole table",
-            )
+        if any(len(name) > _LONGEST_PART for name in self.part or ()):
+            raise long_text(_LONGEST_PART)
 
 
 NOTHING = Charge(units=0)
@@ -238,7 +231,7 @@ class Standing:
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise corrupt("the account or its totals were altered") from error
+            raise corrupt("the ledger was altered, or a part of it is missing") from error
 
     @property
     def digest(self) -> str:
@@ -323,26 +316,17 @@ def check_same(stored: Account, asked: Account) -> Account:
     """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or unit."""
     if stored == asked:
         return stored
-    differing = [
-        name
-        for name, fields in (
-            ("privacy unit", ("unit",)),
-            ("budget", ("rule", "units", "threshold_units")),
-        )
-        if any(getattr(stored, field) != getattr(asked, field) for field in fields)
-    ]
     raise BudgetFixed(
-        "this data set was opened before with another {what}, which never changes",
+        "this data set was opened before with another budget or privacy unit, and these never change",
         remedy="open it with the one that is on file",
         account=stored,
-        what=" and ".join(differing) or "promise",
     )
 
 
 def check_reserve(standing: Standing, charge: Charge) -> None:
     """Refuse a charge that the account cannot bear."""
     if charge.units == 0:
-        raise LedgerError("a charge must be above 0", remedy="state a loss")
+        raise UsageError("a charge must be above 0", remedy="state a loss")
     account, left = standing.account, standing.balance.left
     if standing.extra(charge) > left:
         raise BudgetExceeded(

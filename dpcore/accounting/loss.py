@@ -7,6 +7,7 @@ rounded up where it is charged, down where it is a budget.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 import math
 import re
@@ -33,34 +34,20 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
 
     Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
     """
-    rule = None
     number = Fraction(0)
     if isinstance(value, Fraction):
         number = value
-    elif isinstance(value, bool):
-        rule = "must be a number"
     elif isinstance(value, str) and re.fullmatch(r"\d{1,99}/0*[1-9]\d{0,98}", value):
         number = Fraction(value)
-    else:
-        try:
+    elif not isinstance(value, bool):
+        with contextlib.suppress(InvalidOperation, ValueError):
             decimal = Decimal(str(value).strip())
-        except (InvalidOperation, ValueError):
-            rule = "must be a number"
-        else:
-            if not decimal.is_finite():
-                rule = "must be finite"
-            elif decimal and not -40 <= decimal.adjusted() <= 40:
-                rule = "must be between 1e-40 and {at_most:g}"
-            else:
+            if decimal.is_finite() and -40 <= decimal.adjusted() <= 40:
                 number = Fraction(decimal)
-    if rule is None and number <= 0:
-        rule = "must be above 0"
-    if rule is None and number > at_most:
-        rule = "must be at most {at_most:g}"
-    if rule:
+    if not 0 < number <= at_most:
         raise ParameterError(
-            "{name} ({value}) " + rule,
-            remedy="give {name} as a number such as 0.5",
+            "{name} ({value}) must be a number above 0 and at most {at_most:g}",
+            remedy="use a number such as 10",
             name=name,
             value=str(value)[:40],
             at_most=float(at_most),
@@ -243,10 +230,8 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     )
     if fitting == 0:
         raise ParameterError(
-            "epsilon ({epsilon:g}) with delta ({delta:g}) leaves no rho of 1e-12 or more",
+            "this epsilon and delta are too small together",
             remedy="raise epsilon",
-            epsilon=float(epsilon),
-            delta=float(delta),
         )
     return fitting
 

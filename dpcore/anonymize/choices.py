@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel
-from dpcore.errors import SchemaError, UsageError
+from dpcore.errors import SchemaError, UsageError, two_roles
 from dpcore.registry import Registered
 from dpcore.schema.role import ROLES, Role
 
@@ -63,26 +63,14 @@ class Choices:
         if not quasi:
             raise SchemaError("there is no quasi-identifier", remedy="give a column this role")
         if self.household in quasi:
-            raise SchemaError(
-                "{column} has two roles at once",
-                remedy="leave it out of one of the two",
-                column=self.household,
-            )
+            raise two_roles(self.household)
         if self.pseudonym is not None and self.pseudonym not in self.dropped:
-            raise SchemaError(
-                "{column} would leave as it is, and as a pseudonym at once",
-                remedy="make it an identifier",
-                column=self.pseudonym,
-            )
+            raise two_roles(self.pseudonym)
         for model in self.models:
             check_registered(PrivacyModel, model)
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
-                raise SchemaError(
-                    "{column} has two roles at once",
-                    remedy="leave it out of one of the two",
-                    column=column,
-                )
+                raise two_roles(column)
             if column is not None and self.roles.get(column) != "sensitive":
                 raise SchemaError(
                     "{model} needs {column} to be sensitive",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.anonymize.choices import Choices
 from dpcore.anonymize.groups import Rows
-from dpcore.errors import InfeasibleError, SchemaError
+from dpcore.errors import InfeasibleError, SchemaError, no_column, two_roles
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
@@ -119,7 +119,7 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
     named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
         if name not in columns:
-            raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
+            raise no_column(name)
     for name in columns:
         if name not in plan.roles and name not in named:
             raise SchemaError(
@@ -137,11 +137,7 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
     if household is None or person is None:
         return
     if household == person:
-        raise SchemaError(
-            "{column} has two roles at once",
-            remedy="choose another column",
-            column=household,
-        )
+        raise two_roles(household)
     if most(household, person) > 1:
         raise SchemaError(
             "somebody has rows in two households of {column}",

@@ -14,7 +14,7 @@ from dpcore.anonymize.inputs import Inputs, check_households
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.anonymize.thresholds import most_within
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
@@ -120,7 +120,7 @@ def check_node(plan: Choices) -> None:
     if plan.node is not None and (
         set(plan.node) != names or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
     ):
-        raise ParameterError(
+        raise UsageError(
             "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
         )
 

@@ -56,7 +56,7 @@ class Method(Registered, ABC):
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(
                     "{method} does not check {model}",
-                    remedy="take the full-domain method",
+                    remedy="take the full-domain method, or choose less",
                     method=self.kind,
                     model=model,
                 )

@@ -15,7 +15,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import FullDomain, Method
 from dpcore.anonymize.models import PrivacyModel
-from dpcore.errors import HierarchyError, ParameterError, UsageError
+from dpcore.errors import HierarchyError, UsageError, other_kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class Plan(Choices):
             metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
-            raise ParameterError("the file is not a plan", remedy="take the file as it was saved") from error
+            raise other_kind() from error
 
 
 def _fields(thing: Any) -> dict[str, Any]:

@@ -200,7 +200,6 @@ def check_streamed(plan: Plan) -> None:
     """
     if not plan.method.searches or plan.pseudonym is not None:
         raise RowsError(
-            "{what} needs all rows in memory, and the table has too many",
+            "this method, or a pseudonym, needs all rows in memory, and the table has too many",
             remedy="take the full-domain method, without pseudonyms",
-            what=plan.method.kind if not plan.method.searches else "a pseudonym",
         )

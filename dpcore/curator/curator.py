@@ -22,8 +22,9 @@ from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schem
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
+from dpcore.engines.sql.duckdb_source import tables_in
 from dpcore.engines.work import Part
-from dpcore.errors import DisclosureError, SchemaError, UsageError
+from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
@@ -107,8 +108,10 @@ class Curator(OnFile):
         declared_by: str = getattr(table, "declared_by", "")  # of a source, or the engine on one
         schema = dataclasses.replace(schema, declared_by=declared_by)
         if engine.domain != schema.domain or not schema.columns:
-            problem = "the table was declared with other columns than the schema, or none"
-            raise SchemaError(problem, remedy="declare the same columns for both")
+            raise UsageError(
+                "the table was declared with other columns than the schema, or none",
+                remedy="declare the same columns for both",
+            )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
         curator = cls(
@@ -117,13 +120,14 @@ class Curator(OnFile):
         if schema.unit.found:
             complete = dataclasses.replace(schema, unit=curator._found())
             if complete != schema and engine is table:
-                raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
+                raise UsageError("an engine keeps to another number of rows", remedy="make it anew")
             if complete != schema:
                 return cls.open(
                     table, complete, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
                 )
         return curator
 
+    tables_in = staticmethod(tables_in)
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
 
     @staticmethod

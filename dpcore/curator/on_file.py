@@ -2,7 +2,7 @@
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
-from dpcore.errors import ParameterError
+from dpcore.errors import nothing_named
 from dpcore.release import PrivateReport, Release
 
 
@@ -54,5 +54,5 @@ class OnFile:
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)
         if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the list")
+            raise nothing_named()
         return text

@@ -29,7 +29,7 @@ from dpcore.engines.work import (
     Texts,
     Work,
 )
-from dpcore.errors import DisclosureError, SchemaError, UsageError, source_changed
+from dpcore.errors import DisclosureError, UsageError, no_column, no_rows, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
@@ -206,7 +206,7 @@ class Engine(ABC):
             raise UsageError("tuples need at least one column", remedy="name the columns")
         for name in named:
             if name not in self._columns:
-                raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
+                raise no_column(name)
         distinct = self._tuples(columns)
         if by is None:
             return distinct
@@ -241,7 +241,7 @@ class Engine(ABC):
 
     def _checked(self, rows: int) -> int:
         if rows == 0:
-            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+            raise no_rows()
         return rows
 
 

@@ -21,11 +21,10 @@ from dpcore.engines.sql.statement import SPARK, check_described, check_joins, st
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import SchemaError, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
-from dpcore.text import Text
 
 _STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
 """How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
@@ -70,7 +69,7 @@ class Parquet(_Streamed):
     """A file of Parquet, or a folder of them."""
 
     kind = "parquet"
-    title = Text("Parquet")
+    title = "Parquet"
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
@@ -83,7 +82,7 @@ class CSV(_Streamed):
     """A file of CSV, or a folder of them."""
 
     kind = "csv"
-    title = Text("CSV")
+    title = "CSV"
     has_delimiter = True
 
 
@@ -91,7 +90,7 @@ class DuckDB(_Streamed):
     """A file of DuckDB."""
 
     kind = "duckdb"
-    title = Text("DuckDB")
+    title = "DuckDB"
     has_tables = has_joins = True
 
 
@@ -99,7 +98,7 @@ class PostgreSQL(_Streamed):
     """A data base of PostgreSQL."""
 
     kind = "postgres"
-    title = Text("PostgreSQL")
+    title = "PostgreSQL"
     has_tables = has_joins = True
 
     @classmethod
@@ -111,7 +110,7 @@ class Spark(Connection):
     """A table of Spark, or a folder of Parquet that Spark reads."""
 
     kind = "spark"
-    title = Text("Spark")
+    title = "Spark"
     has_joins = True
     has_queries = False
 
@@ -171,9 +170,7 @@ def _spark_table(source: Source) -> object:
     try:
         import pyspark.sql  # noqa: F401
     except ImportError:
-        raise ParameterError(
-            "PySpark is not installed", remedy="pip install -r requirements-spark.txt"
-        ) from None
+        raise not_installed("PySpark", "requirements-spark.txt") from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with readable():
         session = _spark_session()
@@ -194,7 +191,7 @@ def _spark_table(source: Source) -> object:
         if folder and not {*source.used[0][1]} <= {*session.read.parquet(source.location).columns}:
             raise SchemaError(
                 "source {name!r}: its files have no such columns",
-                remedy="name columns that they store",
+                remedy="correct the list of sources",
                 name=source.name,
             )
         query, bound = statement(source, SPARK, folder)

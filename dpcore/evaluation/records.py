@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import no_rows, nothing_in_common
 from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.date import Date, days_in
 from dpcore.schema.interval import IntervalColumn
@@ -78,11 +78,9 @@ def records(
     common = [name for name in schema.domain.names if all(name in frame for frame in frames)]
     names = tuple(common if columns is None else (name for name in common if name in columns))
     if not names:
-        raise ParameterError(
-            "the tables have no column of the schema in common", remedy="compare tables with the same headers"
-        )
+        raise nothing_in_common()
     if any(not len(frame) for frame in frames):
-        raise ParameterError("one of the tables has no rows", remedy="choose a table with at least one row")
+        raise no_rows()
     declared = [schema.column(name) for name in names]
     by_column = [_values(column, [frame[column.name] for frame in frames]) for column in declared]
     return [

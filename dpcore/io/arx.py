@@ -12,7 +12,7 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 from xml.etree import ElementTree
 
@@ -22,7 +22,7 @@ from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, NonUnif
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import HierarchyError, ReadError
+from dpcore.errors import HierarchyError, damaged
 from dpcore.io.checks import Limits, check_size
 from dpcore.io.encoding import decode
 from dpcore.tables.classes import BoolArray
@@ -40,7 +40,7 @@ _BITS = re.compile(
 )
 USUAL_WEIGHT = 0.5
 """ARX's weight of a column, where the weight here is 1."""
-_WORDS = tomllib.loads(Path(__file__).with_name("arx.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
 
 
 def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:
@@ -65,10 +65,7 @@ def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray 
         subset = _subset(files["input/config.dat"])
         return files["data/input.csv"], separator, subset, *_plan(files, separator, subset)
     except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, RuntimeError, ValueError) as error:
-        raise ReadError(
-            "the file is named as a project of ARX, but is damaged, encrypted or of another kind",
-            remedy="save it again with ARX 3.9, or export table and hierarchies as CSV",
-        ) from error
+        raise damaged(ENDING[1:]) from error
 
 
 def _xml(part: bytes) -> ElementTree.Element:
@@ -83,23 +80,20 @@ def _plan(files: Mapping[str, bytes], separator: str, subset: BoolArray | None) 
     config, definition = _xml(files["input/config.xml"]), _xml(files["input/definition.xml"])
     columns = {column.findtext("name", "").strip(): column for column in definition.iter("assigment")}
     notes: list[str] = [Text("The project file holds the raw table: do not hand it on")]
-    for name, column in columns.items():
-        bounds = {column.findtext(bound, "All") for bound in ("min", "max")}
-        if bounds != {"All"} or column.find("microaggregationFunction") is not None:
-            notes.append(Text("Of {column}, bounds of levels and means are not taken over", column=name))
+    dropped = [
+        name
+        for name, column in columns.items()
+        if {column.findtext(bound, "All") for bound in ("min", "max")} != {"All"}
+        or column.find("microaggregationFunction") is not None
+    ]
     criteria = [each.text or "" for each in config.iter("criterion") if each.text != "Inclusion"]
     models = [_known(PrivacyModel, _WORDS["models"], named) for named in criteria]
     minimized = config.findtext("metric", "")
     minimized += ", arithmetic mean" * (b"ARITHMETIC_MEAN" in files["input/config.dat"])
     metric = _known(Metric, _WORDS["metrics"], minimized)
     members = zip([*criteria, minimized], [*models, metric], strict=True)
-    if unknown := ", ".join(named for named, member in members if member is None):
-        notes.append(
-            Text(
-                "Not known here, and left out of the plan: {unknown}",
-                unknown=unknown,
-            )
-        )
+    if unknown := ", ".join([*(named for named, member in members if member is None), *dropped]):
+        notes.append(Text("Not known here, and left out of the plan: {unknown}", unknown=unknown))
     weights = {
         each.findtext("attribute", ""): float(each.findtext("weight", "")) / USUAL_WEIGHT
         for each in config.iter("attributeWeight")

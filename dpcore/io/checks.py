@@ -38,34 +38,41 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+def _too_large(limits: Limits) -> LimitError:
+    return LimitError(
+        "the table has more than {megabytes:,.10g} MB, {rows:,} rows or {columns:,} columns",
+        remedy="keep only the columns or rows that you need, or have it opened where it lies: make app "
+        "FILES=folder, or whoever runs the server connects it",
+        megabytes=limits.bytes / _MEGABYTE,
+        rows=limits.rows,
+        columns=limits.columns,
+    )
+
+
+def empty() -> ReadError:
+    """Return the error of a file without rows."""
+    return ReadError("the table has no rows", remedy="choose a table with at least one row")
+
+
 def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
     """Refuse a file by its size in bytes alone, before it is read.
 
     Raises: LimitError.
     """
     if size > limits.bytes:
-        raise LimitError(
-            "the table takes more than {bytes:,.10g} MB",
-            remedy="keep only the columns or rows that you need",
-            bytes=limits.bytes / _MEGABYTE,
-        )
+        raise _too_large(limits)
 
 
 def check_rows(rows: int, *, limits: Limits) -> None:
     if rows > limits.rows:
-        raise LimitError(
-            "the table has more than {limit:,} rows",
-            remedy="keep only the columns or rows that you need",
-            limit=limits.rows,
-        )
+        raise _too_large(limits)
 
 
 def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
     if length > limits.cell_length:
         raise LimitError(
-            "column {column!r} has a cell of more than {limit:,} characters",
+            "a cell has more than {limit:,} characters",
             remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
-            column=shown(column),
             limit=limits.cell_length,
         )
 
@@ -80,26 +87,17 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
     and for two columns of one name.
     """
     if len(header) > limits.columns:
-        raise LimitError(
-            "the table has more than {limit:,} columns",
-            remedy="keep only the columns or rows that you need",
-            limit=limits.columns,
-        )
+        raise _too_large(limits)
     names = [name.strip(" ") or f"column_{position}" for position, name in enumerate(header, start=1)]
     invented = [name for name, given in zip(names, header, strict=True) if not given.strip(" ")]
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
-        if len(name) > limits.cell_length:
-            raise LimitError(
-                "the name of column {position} is longer than {limit:,} characters",
-                remedy="give the column a short name",
-                limit=limits.cell_length,
-                position=position,
-            )
-        if any(unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND for sign in name):
+        if len(name) > limits.cell_length or any(
+            unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND for sign in name
+        ):
             raise ReadError(
-                "the name of column {position} holds a line break, tab or other control character",
-                remedy="give the column a name of visible characters",
+                "the name of column {position} is too long, or has a line break or other control character",
+                remedy="give the column a short name of visible characters",
                 position=position,
             )
         if name in seen:

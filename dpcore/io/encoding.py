@@ -6,24 +6,23 @@ Nothing is ever unpacked or loaded here; a packed or pickled file is only recogn
 import re
 
 from dpcore.errors import ReadError
-from dpcore.text import Text
 
 _OTHER_FORMATS = (
-    (rb"\x1f\x8b", Text("a gzip archive")),
-    (rb"BZh[1-9]1AY&SY", Text("a bzip2 archive")),
-    (rb"\xfd7zXZ\x00", Text("an xz archive")),
-    (rb"\x28\xb5\x2f\xfd", Text("a Zstandard archive")),
-    (rb"7z\xbc\xaf\x27\x1c", Text("a 7-Zip archive")),
-    (rb"Rar!\x1a\x07", Text("a RAR archive")),
-    (rb"\x80[\x02-\x05]", Text("a Python pickle, which is never opened because it can run code")),
-    (rb"\x93NUMPY", Text("a NumPy array")),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", Text("an image")),
-    (rb"%PDF-", Text("a PDF document")),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Text("an old Excel or Word file")),
-    (rb"ARROW1|FEA1", Text("an Arrow or Feather file")),
-    (rb"\x89HDF", Text("an HDF5 file")),
-    (rb"SQLite format 3\x00", Text("an SQLite database")),
-    (rb"(?i:\s*<(?:!doctype\s+)?html)", Text("a web page")),
+    (rb"\x1f\x8b", "gzip"),
+    (rb"BZh[1-9]1AY&SY", "bzip2"),
+    (rb"\xfd7zXZ\x00", "xz"),
+    (rb"\x28\xb5\x2f\xfd", "Zstandard"),
+    (rb"7z\xbc\xaf\x27\x1c", "7-Zip"),
+    (rb"Rar!\x1a\x07", "RAR"),
+    (rb"\x80[\x02-\x05]", "Python pickle"),
+    (rb"\x93NUMPY", "NumPy"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", "PNG, JPEG, GIF, TIFF, WebP"),
+    (rb"%PDF-", "PDF"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "XLS, DOC"),
+    (rb"ARROW1|FEA1", "Arrow, Feather"),
+    (rb"\x89HDF", "HDF5"),
+    (rb"SQLite format 3\x00", "SQLite"),
+    (rb"(?i:\s*<(?:!doctype\s+)?html)", "HTML"),
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -31,14 +30,14 @@ _SAMPLE = 100_000
 
 
 def recognize(data: bytes) -> str | None:
-    """Name what the bytes look like ("a zip archive"), or None when they may be text.
+    """Name the format that the bytes look like ("ZIP"), or None when they may be text.
 
     Parquet is recognized by its mark at both ends.
     """
     if is_parquet(data):
-        return Text("a Parquet file")
+        return "Parquet"
     if data.startswith(_ZIP):
-        return Text("an Excel workbook") if b"xl/workbook" in data else Text("a zip archive")
+        return "Excel" if b"xl/workbook" in data else "ZIP"
     head = data[:256]
     return next((words for mark, words in _OTHER_FORMATS if re.match(mark, head, re.DOTALL)), None)
 
@@ -60,21 +59,10 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     """
     detected = encoding or _detect(data)
     text = _try(data, detected) if detected else None
-    if text is None and encoding:
+    if text is None or detected is None or "\0" in text:
         raise ReadError(
-            "the file is not valid {encoding} text",
+            "the encoding of the text does not fit, or could not be recognized",
             remedy="choose another encoding, or export the table again as CSV in UTF-8",
-            encoding=encoding,
-        )
-    if text is None or detected is None:
-        raise ReadError(
-            "the encoding of the text could not be recognized",
-            remedy="choose another encoding, or export the table again as CSV in UTF-8",
-        )
-    if "\0" in text:
-        raise ReadError(
-            "the file holds NUL characters, which text does not have",
-            remedy="export the table again as CSV in UTF-8",
         )
     return text.removeprefix("\ufeff"), detected
 

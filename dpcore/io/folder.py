@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.io.export import to_parquet
 from dpcore.release import Release
 from dpcore.tables.arrow import is_text, uncoded
@@ -269,8 +269,7 @@ def _writable() -> Iterator[None]:
             kind=type(error).__name__,
         ) from None
     except pa.ArrowException as error:
-        raise ParameterError(
-            "the rows could not be written as Parquet ({kind})",
+        raise UsageError(
+            f"the rows could not be written as Parquet ({type(error).__name__})",
             remedy="leave it out, or write it as text",
-            kind=type(error).__name__,
         ) from None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dpcore.errors import LimitError, ReadError
+from dpcore.errors import LimitError, ReadError, damaged
 from dpcore.io.checks import Limits, check_cell_length, check_rows
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
@@ -100,13 +100,9 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
         )
     except pa.ArrowInvalid:
         if not wrong:
-            raise ReadError(
-                "the file is no table of cells and lines", remedy="export the table again as CSV in UTF-8"
-            ) from None
+            raise damaged("csv") from None
         raise ReadError(
-            "some rows have more fields than the {expected:,} expected from the header"
-            if wrong[0]
-            else "some rows have fewer fields than the {expected:,} expected from the header",
+            "some rows have more or fewer fields than the {expected:,} expected from the header",
             remedy="put quotation marks around cells that hold the separator, complete short rows, "
             "and see that the first line is the header",
             expected=width,
@@ -118,10 +114,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
     """Refuse a line of millions of separators."""
     longest = limits.columns * (limits.cell_length + len(separator))
     if len(text) > longest and any(match.end() - match.start() > longest for match in _LINE.finditer(text)):
-        raise LimitError(
-            "a line is longer than all its columns together may be",
-            remedy="export the table again as CSV in UTF-8",
-        )
+        raise _refusal(limits, too_long=True)
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:

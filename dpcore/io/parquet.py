@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import LimitError, ReadError
-from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
+from dpcore.errors import LimitError, ReadError, damaged
+from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, empty, shown
 from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
 
 _ROWS_AT_ONCE = 65_536
@@ -30,10 +30,7 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LimitError | ReadError | MemoryError):
             raise
-        raise ReadError(
-            "the file is marked as Parquet, but is damaged or uses a feature that is not read here",
-            remedy="export the table again as CSV in UTF-8",
-        ) from None
+        raise damaged("parquet") from None
 
 
 def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -72,7 +69,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         batches.append([plain(column) for column in batch.columns])
     if not count:
-        raise ReadError("the table has no rows", remedy="choose a file with a header and at least one row")
+        raise empty()
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import ReadError
+from dpcore.errors import ReadError, damaged
 from dpcore.io.arx import ENDING, SUBSET, read_project
-from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size
+from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
 from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.kinds import NUMBER, type_columns
 from dpcore.io.layout import Layout, layout, position
@@ -77,13 +77,10 @@ def read_table(
     """
     check_size(len(data), limits=limits)
     if not data:
-        raise ReadError("the file is empty", remedy="choose a file with a header and at least one row")
+        raise ReadError("the file is empty", remedy="choose a table with at least one row")
     if name.lower().endswith((".parquet", ".pq")):
         if not is_parquet(data):
-            raise ReadError(
-                "the file is named as Parquet, but is not Parquet, or only a part of it",
-                remedy="export the table again as CSV in UTF-8",
-            )
+            raise damaged("parquet")
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
     if is_workbook(name):
@@ -98,7 +95,7 @@ def read_table(
         )
     text, encoding = decode(data, options.encoding)
     if not text or text.isspace():
-        raise ReadError("the file is empty", remedy="choose a file with a header and at least one row")
+        raise ReadError("the file is empty", remedy="choose a table with at least one row")
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
     if options.encoding is None and not encoding.startswith("utf"):
@@ -133,7 +130,7 @@ def _read_project(
     result = read_table(table, "input.csv", options=options, limits=limits, on_share=on_share)
     if subset is not None:
         if len(subset) != len(result.frame):
-            raise ReadError("the research subset is of another table", remedy="save it again with ARX 3.9")
+            raise damaged(ENDING[1:])
         result.frame[SUBSET] = subset
     return replace(result, plan=plan, notes=(*notes, *result.notes))
 
@@ -184,8 +181,5 @@ def _columns(
             notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
-        raise ReadError(
-            "the table has no rows",
-            remedy="choose a file with a header and at least one row",
-        )
+        raise empty()
     return names, columns, notes, merged

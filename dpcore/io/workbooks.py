@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError, ReadError
-from dpcore.io.checks import Limits, check_rows, check_size
+from dpcore.errors import DpcoreError, damaged
+from dpcore.io.checks import Limits, check_rows, check_size, empty
 from dpcore.text import Text
 
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -44,11 +44,7 @@ def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[
     except (DpcoreError, ImportError, MemoryError):
         raise
     except Exception as error:  # the libraries have no common error; their words may hold cells
-        raise ReadError(
-            "the file is named {ending}, but is damaged, encrypted or of another kind",
-            remedy="export the table again as CSV in UTF-8",
-            ending=name.lower().rpartition(".")[2],
-        ) from error
+        raise damaged(name.lower().rpartition(".")[2]) from error
     check_rows(len(rows), limits=limits)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
@@ -76,9 +72,7 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]
                     )
                 )
             return rows, notes, merged
-    raise ReadError(
-        "the workbook has no sheet with cells", remedy="choose a file with a header and at least one row"
-    )
+    raise empty()
 
 
 def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:

@@ -178,26 +178,24 @@ class BitsPerCategory(Protocol):
         return np.array([np.count_nonzero(bits) for bits in self.check(reports).T], dtype=np.int64)
 
 
+def wrong_number_of_answers(most: int) -> LimitError:
+    """Return the error of a question with too few answers, or too many."""
+    return LimitError(
+        "a question has from 2 to {most} answers",
+        remedy="name all answers that people may give, and join rare ones",
+        most=most,
+    )
+
+
 def checked_categories(categories: Any) -> int:
     """Check that a number of categories is from 2 to `MAX_CATEGORIES`.
 
-    Raises: ParameterError for fewer, LimitError for more.
+    Raises: LimitError for fewer or more.
     """
     if isinstance(categories, (bool, np.bool_)) or not isinstance(categories, (int, np.integer)):
         raise UsageError("categories must be a whole number", remedy="count the possible answers")
-    if categories < 2:
-        raise ParameterError(
-            "categories ({categories}) must be at least 2: one possible answer tells nothing",
-            remedy="name all answers that people may give",
-            categories=int(categories),
-        )
-    if categories > MAX_CATEGORIES:
-        raise LimitError(
-            "categories ({categories}) must be at most {most}",
-            remedy="join rare answers",
-            categories=int(categories),
-            most=MAX_CATEGORIES,
-        )
+    if not 2 <= categories <= MAX_CATEGORIES:
+        raise wrong_number_of_answers(MAX_CATEGORIES)
     return int(categories)
 
 
@@ -239,11 +237,7 @@ def check_bits(people: int, categories: int) -> None:
 
 def refuse(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
-    return ParameterError(
-        "these are no reports of the protocol {name}",
-        remedy="take the file as it was saved",
-        name=name,
-    )
+    return UsageError(f"these are no reports of the protocol {name}", remedy="take the file as it was saved")
 
 
 def numbers(reports: Any, below: int, name: str) -> Integers:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, long_text
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
 from dpcore.schema.values import as_text
@@ -41,20 +41,13 @@ class Question:
             )
         labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
         checked_categories(len(labels))
-        if not all(isinstance(label, str) and 0 < len(label) <= MAX_TEXT for label in labels):
-            raise ParameterError(
-                "a category is empty, or longer than {most} characters",
-                remedy="name every answer in a few words",
-                most=MAX_TEXT,
-            )
+        if (
+            not all(isinstance(each, str) and len(each) <= MAX_TEXT for each in (text, *labels))
+            or "" in labels
+        ):
+            raise long_text(MAX_TEXT)
         if len(set(labels)) != len(labels):
-            raise ParameterError("a category is named twice", remedy="name each one once")
-        if not isinstance(text, str) or len(text) > MAX_TEXT:
-            raise ParameterError(
-                "the question must be a text of at most {most} characters",
-                remedy="shorten the question",
-                most=MAX_TEXT,
-            )
+            raise ParameterError("a category is named twice", remedy="rename one of them")
         kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from dpcore.errors import ParameterError, ReadError, UsageError
+from dpcore.errors import ReadError, UsageError, other_kind
 from dpcore.local.base import Reports
 from dpcore.local.question import Question
 
@@ -24,7 +24,7 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
     try:
         lines = (text.decode("utf-8-sig") if isinstance(text, bytes) else text).splitlines()
     except UnicodeDecodeError:
-        raise ReadError("the file is not UTF-8 text", remedy="take the file as it was saved") from None
+        raise other_kind() from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
         raise ReadError("there are no reports", remedy="collect at least one answer")
@@ -32,11 +32,7 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
     first = _head(fields[0])
     for (number, _), each in zip(numbered, fields, strict=True):
         if _head(each) != first:
-            raise ParameterError(
-                "line {line} is a report on another question, or of another protocol or epsilon",
-                remedy="read the reports of each question on their own",
-                line=number,
-            )
+            raise _no_report(number)
     try:
         question = Question.from_dict(first)
         return question, question.protocol.from_plain([each["report"] for each in fields])
@@ -62,7 +58,7 @@ def _fields(number: int, line: str) -> dict[str, Any]:
 
 def _no_report(number: int) -> ReadError:
     return ReadError(
-        "line {line} is no report: it may have been cut off",
+        "line {line} is no report, or one on another question, protocol or epsilon",
         remedy="take the file as it was saved",
         line=number,
     )

@@ -86,9 +86,9 @@ def check_entries(entries: int) -> None:
     """Refuse a vector that is too long to draw noise for."""
     if entries > MAX_ENTRIES:
         raise LimitError(
-            "a vector of {entries} sums is too long; at most {limit} can be measured together",
+            "this takes {cells} cells together, more than {limit}",
             remedy="take fewer columns, or a wider step or fewer categories",
-            entries=entries,
+            cells=entries,
             limit=MAX_ENTRIES,
         )
 

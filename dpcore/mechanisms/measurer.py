@@ -276,9 +276,10 @@ class Measurer:
         )
         if delta > self._purse.delta:
             raise BudgetExceeded(
-                "the run reserved less than a delta of {delta:g} for naming categories",
-                remedy="reserve more, or name with less",
-                delta=float(delta),
+                "the run reserved {name} {amount:g} and asks for more",
+                remedy="reserve more, or measure less",
+                name="delta",
+                amount=float(self._purse.delta),
             )
         self._spend(loss, [event])
         self._purse.delta -= delta

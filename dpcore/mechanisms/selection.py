@@ -95,4 +95,4 @@ def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
             return measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
         threshold += max(1, round(scale / 4), threshold // 64)  # wider far out, or it would take minutes
-    raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon")
+    raise InfeasibleError("this epsilon and delta are too small together", remedy="raise epsilon")

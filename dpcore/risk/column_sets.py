@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import LimitError
+from dpcore.errors import too_many_columns
 from dpcore.tables.classes import IntArray, check_columns, class_index, dense, leaves_of
 from dpcore.tables.people import largest_each, people_per_class
 
@@ -60,14 +60,7 @@ def column_sets(
     largest = len(columns) if largest is None else min(largest, len(columns))
     number = _sets_up_to(largest, len(columns))
     if number > MOST_SETS:
-        raise LimitError(
-            "{count} columns have {sets} sets of up to {largest} columns, above {most_sets}",
-            remedy="ask about fewer columns",
-            sets=number,
-            count=len(columns),
-            largest=largest,
-            most_sets=MOST_SETS,
-        )
+        raise too_many_columns()
     own = [leaves_of(frame, name).codes if codes is None else codes[name] for name in columns]
     together = class_index(own if person is None else [*own, person])
     first = np.unique(together, return_index=True)[1]

@@ -116,8 +116,9 @@ class Criterion:
         fields = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) if name in rules() else {}
         clauses = tuple(Clause(**each) for each in fields.get("clause", ()) if only in ("", each["id"]))
         if not clauses:
-            known = ", ".join(rules())
-            raise ParameterError("there is no such criterion", remedy="take one of {known}", known=known)
+            raise ParameterError(
+                "there is nothing of this name", remedy="take one of {known}", known=", ".join(rules())
+            )
         return cls(rule=rule, clauses=clauses, **fields["criterion"][0])
 
 

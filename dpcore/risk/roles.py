@@ -6,7 +6,7 @@ A person decides.
 import re
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 
 import pandas as pd
 
@@ -24,7 +24,7 @@ def _words(names: str, anywhere: str) -> re.Pattern[str]:
     return re.compile(rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}")
 
 
-_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
 _KNOWN, _SECRET = _words(**_LISTS["known"]), _words(**_LISTS["secret"])
 
 
@@ -61,16 +61,8 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
             role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         elif _SECRET.search(words):
             role, reason = "sensitive", Text("its name says something people keep to themselves")
-        elif _KNOWN.search(words):
+        elif _KNOWN.search(words) or (finding is not None and finding.kind in (*PLACES, "date")):
             role, reason = "quasi-identifier", Text("others may know this about a person")
-        elif finding is not None and finding.kind in PLACES:
-            role = "quasi-identifier"
-            reason = Text("it looks like {kind}, which others may know", kind=finding.kind)
-        elif finding is not None and finding.kind == "date":
-            role, reason = (
-                "quasi-identifier",
-                Text("others may know the date of an event; change this if nobody does"),
-            )
         elif finding is not None:
             role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         else:

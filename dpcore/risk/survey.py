@@ -10,7 +10,7 @@ dissemination; Franconi, Polettini (2004), Individual risk estimation in mu-Argu
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import SchemaError, UsageError
+from dpcore.errors import SchemaError, UsageError, no_column
 from dpcore.schema.values import MISSING
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each
@@ -22,7 +22,7 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     Raises: SchemaError for an unknown column, or one that is not a number above 0 in every row.
     """
     if column not in frame.columns:
-        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
+        raise no_column(column)
     values = frame[column]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     weights = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])

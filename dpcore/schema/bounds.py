@@ -7,30 +7,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.errors import ParameterError
+from dpcore.text import Text
+
+
+def no_number(name: str, label: str, value: object) -> ParameterError:
+    """Return the error of a fact that is no number, or none of the kind that its column needs."""
+    return ParameterError(
+        "{label} ({value}) of column {name!r} must be a number, whole for whole numbers; a step is above 0",
+        remedy="use a number such as 10",
+        label=Text(label),
+        value=value,
+        name=name,
+    )
 
 
 def check_special(name: str, special: Sequence[float]) -> None:
     for value in special:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ParameterError(
-                "{label} ({value}) of column {name!r} must be a finite number",
-                remedy="use a number such as 10",
-                label="special value",
-                value=value,
-                name=name,
-            )
+            raise no_number(name, "special value", value)
 
 
 def whole_number(name: str, label: str, value: object) -> int:
     """`value` as a whole number that a float64 holds exactly."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
-        raise ParameterError(
-            "{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
-            remedy="use a number such as 10",
-            label=label,
-            value=value,
-            name=name,
-        )
+        raise no_number(name, label, value)
     return int(value)
 
 
@@ -42,20 +42,12 @@ def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, e
             or not isinstance(value, (int, float, np.number))
             or not math.isfinite(value)
         ):
-            raise ParameterError(
-                "{label} ({value}) of column {name!r} must be a finite number",
-                remedy="use a number such as 10",
-                label=label,
-                value=value,
-                name=name,
-            )
+            raise no_number(name, label, value)
     if high < low or (high == low and not equal_bounds):
         raise ParameterError(
-            "low ({low}) of column {column!r} must be below high ({high})",
+            "the range of column {column!r} must rise",
             remedy="put the lower bound first",
             column=name,
-            low=low,
-            high=high,
         )
     points = [low, *cuts, high + 1 if equal_bounds else high]
     if any(a >= b for a, b in itertools.pairwise(points)):

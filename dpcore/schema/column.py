@@ -102,7 +102,7 @@ class Column(Registered, ABC):
         if outside.refused:
             raise SchemaError(
                 "column {column!r} holds values that its declaration has no cell for",
-                remedy=self._refusal_remedy(),
+                remedy="declare a cell for missing or other values, or change what is declared",
                 column=self.name,
             )
         return codes
@@ -147,9 +147,6 @@ class Column(Registered, ABC):
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> pd.Series: ...
-
-    def _refusal_remedy(self) -> str:
-        return Text("declare a cell for missing values, or change the declared kind")
 
     def _joined(self, values: pd.Series) -> pd.Series:
         """Replace each synonym by the value that it counts as."""
@@ -206,11 +203,14 @@ class Categorical(Column):
         texts = list(map(exact_text, self.categories))
         if not texts and not self.other:
             raise ParameterError(
-                "column {name!r} needs at least one category", remedy="list its categories", name=self.name
+                "column {line!r} needs {fact}",
+                remedy="fill in {fact}",
+                line=self.name,
+                fact=Text("categories"),
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="name each one once", name=self.name
+                "column {name!r} lists a category twice", remedy="rename one of them", name=self.name
             )
         check_column_cells(self.name, len(texts))
 
@@ -220,9 +220,6 @@ class Categorical(Column):
 
     def _value_labels(self) -> tuple[str, ...]:
         return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
-
-    def _refusal_remedy(self) -> str:
-        return Text("add the categories, set other=True, or declare a cell for missing values")
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self._missing(values)
@@ -270,7 +267,7 @@ class Boolean(Column):
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
                 "column {name!r} lists a category twice",
-                remedy="name each one once",
+                remedy="rename one of them",
                 name=self.name,
             )
 
@@ -313,9 +310,9 @@ def check_column_cells(name: str, cells: float) -> None:
     """Refuse a column with more than `MAX_COLUMN_CELLS` cells."""
     if cells > MAX_COLUMN_CELLS:
         raise ParameterError(
-            "column {column!r} would have {cells:.0f} cells, more than {max_cells}",
-            remedy="use a wider step or fewer categories",
-            column=name,
-            cells=cells,
-            max_cells=MAX_COLUMN_CELLS,
+            "the table over {names} would have {cells} cells, more than {limit}",
+            remedy="take fewer columns, or a wider step or fewer categories",
+            names=name,
+            cells=f"{cells:.0f}",
+            limit=MAX_COLUMN_CELLS,
         )

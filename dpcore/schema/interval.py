@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
-from dpcore.schema.bounds import check_bounds, check_special, whole_number
+from dpcore.errors import ParameterError, UsageError
+from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_number
 from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
 from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
@@ -38,7 +38,7 @@ class IntervalColumn(Column):
         if self.unreadable_is_missing and not self.missing:
             raise ParameterError(
                 "what cannot be read of column {name!r} would count as missing, which has no cell",
-                remedy="declare a cell for missing values",
+                remedy="declare a cell for missing or other values, or change what is declared",
                 name=self.name,
             )
 
@@ -213,12 +213,7 @@ class Integer(NumberColumn):
         object.__setattr__(self, "special", tuple(sorted(special)))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
-            raise ParameterError(
-                "bin_width ({bin_width}) of column {name!r} must be above 0",
-                remedy="use a number such as 10",
-                bin_width=self.bin_width,
-                name=self.name,
-            )
+            raise no_number(self.name, "bin_width", self.bin_width)
         cells = len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
         check_column_cells(self.name, cells + 2 * len(self.special))
 
@@ -272,24 +267,17 @@ class Real(NumberColumn):
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         if (self.bin_width is None) == (not self.cuts):
-            raise ParameterError(
-                "column {name!r} needs bin_width or cuts, one of the two",
-                remedy="give one of them",
-                name=self.name,
+            raise UsageError(
+                f"column {self.name!r} needs bin_width or cuts, one of the two", remedy="give one of them"
             )
         if self.bin_width is not None:
             if not (math.isfinite(self.bin_width) and self.bin_width > 0):
-                raise ParameterError(
-                    "bin_width ({bin_width}) of column {name!r} must be above 0",
-                    remedy="use a number such as 10",
-                    bin_width=self.bin_width,
-                    name=self.name,
-                )
+                raise no_number(self.name, "bin_width", self.bin_width)
             check_column_cells(self.name, (self.high - self.low) / self.bin_width + 2 * len(self.special))
         if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",
-                remedy="use a wider step or fewer categories",
+                remedy="take fewer columns, or a wider step or fewer categories",
                 name=self.name,
             )
 

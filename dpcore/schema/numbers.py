@@ -42,17 +42,17 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
     if whole and _AGE.search(name):
         return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if distinct == 2:
-        return _listed(base, numbers, whole=whole, reason="two different numbers: classes")
+        return _listed(base, numbers, whole=whole, reason="it has few different values")
     if whole and high - low < TARGET_CELLS:
         return Integer(
             **base,
             low=int(low),
             high=int(high),
             from_data=("low", "high", "bin_width"),
-            reason="whole numbers over a short range, one cell each",
+            reason="it has few different values",
         )
     if 2 < distinct <= MOST_LISTED and distinct * ROWS_LISTED <= len(numbers):
-        reason = Text("few different numbers, far apart: listed")
+        reason = Text("it has few different values")
         if whole:
             return _listed(base, numbers, whole=True, reason=reason)
         facts = ("low", "high", "bin_width", "special")
@@ -93,13 +93,11 @@ def _wide(
     largest = max(abs(low), abs(high))
     width = round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
     usual = inner[(inner > 0) & ~inner.isin(special)]
-    cuts, reason = list[float](), Text("")
+    cuts = list[float]()
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
         cuts = _rising(high, last=3, steps=(1, 2, 5), whole=True)
-        reason = Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers")
     elif low >= 0 and len(usual) and usual.median() * TAIL <= high:
         cuts = _rising(high, last=_decades(usual), steps=STEPS, whole=whole)
-        reason = Text("most numbers are far below the largest: cells that grow with the numbers")
     if cuts:
         kind: type[Any] = Integer if whole else Real
         number: Any = int if whole else float
@@ -110,7 +108,7 @@ def _wide(
             cuts=tuple(map(number, cuts)),
             special=tuple(map(number, special)),
             from_data=("low", "high", "cuts", "special"),
-            reason=reason,
+            reason="most numbers are far below the largest: cells that grow with the numbers",
         )
         return column
     if whole:
@@ -125,12 +123,7 @@ def _wide(
             bin_width=step,
             special=tuple(map(int, special)),
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
-            reason=Text(
-                "whole numbers over a wide range, cells of {step}; numbers that many share have their own"
-                if special
-                else "whole numbers over a wide range, cells of {step}",
-                step=step,
-            ),
+            reason=Text("numbers over a wide range, in cells of {step}", step=step),
         )
     start = _multiple(math.floor(low / width), width)
     stop = _multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
@@ -141,12 +134,7 @@ def _wide(
         bin_width=width,
         special=special,
         from_data=("low", "high", "bin_width", *(("special",) if special else ())),
-        reason=Text(
-            "decimal numbers, cells of {width:g}; numbers that many share have their own"
-            if special
-            else "decimal numbers, cells of {width:g}",
-            width=width,
-        ),
+        reason=Text("numbers over a wide range, in cells of {step}", step=f"{width:g}"),
     )
 
 

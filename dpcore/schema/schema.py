@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from dpcore.errors import BudgetError, SchemaError, UsageError
+from dpcore.errors import BudgetError, SchemaError, UsageError, other_kind
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.unit import PrivacyUnit
@@ -151,7 +151,7 @@ class Schema:
                     "the table has no column {column!r}"
                     if not times
                     else "the table has more than one column {column!r}",
-                    remedy="rename one of them, or change the schema",
+                    remedy="rename one of them",
                     column=name,
                 )
 
@@ -176,8 +176,8 @@ class Schema:
             content = json.loads(text)
             if content["version"] != SCHEMA_VERSION:
                 raise SchemaError(
-                    "the schema has version {version}, this program reads {readable}",
-                    remedy="save it again with this program",
+                    "the file has version {version}, and this program reads {readable}",
+                    remedy="open it with the program that made it",
                     version=content["version"],
                     readable=SCHEMA_VERSION,
                 )
@@ -187,4 +187,4 @@ class Schema:
                 declared_by=content.get("declared_by", ""),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, UsageError) as error:
-            raise SchemaError("the file is not a codebook", remedy="take the file as it was saved") from error
+            raise other_kind() from error

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from dpcore.errors import ParameterError
 from dpcore.registry import Registered
-from dpcore.text import Text
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 Value = str | bool | int | float | date
@@ -76,7 +75,7 @@ class SourceKind(Registered):
         has_delimiter: cells are texts with a character between them.
     """
 
-    title: ClassVar[Text]
+    title: ClassVar[str]
     has_tables: ClassVar[bool] = False
     has_joins: ClassVar[bool] = False
     has_queries: ClassVar[bool] = True

@@ -82,8 +82,8 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
             columns.append(suggestion)
     if not columns:
         raise SchemaError(
-            "no column of the table can be released as it is",
-            remedy="declare the columns by hand",
+            "no column is left",
+            remedy="keep at least one column",
         )
     return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
 
@@ -134,7 +134,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         return Excluded(name=name, reason=Text("it looks like {kind}", kind=detection.kind))
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
-        return Boolean(**base, reason="every value is true or false")
+        return Boolean(**base, reason="it has few different values")
     if is_stamp and not has_days(present):
         return Excluded(name=name, reason="it has dates before the year 1 or after 9999")
     days = present if is_stamp else _days(present)
@@ -143,7 +143,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     numbers, censored = _numbers(present)
     if len(numbers) >= MOST * len(present):
         if _is_running(numbers) or (_PERSON.search(name) and distinct == len(present) > 1):
-            return Excluded(name=name, reason="every row has its own number, so it may name people")
+            return Excluded(name=name, reason="it has too many different values, and they may name people")
         return _of_numbers(base | _unreadable(numbers, present), numbers, censored)
     if (labels := _yes_and_no(present)) is not None:
         return Boolean(
@@ -151,21 +151,19 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             true_label=labels[0],
             false_label=labels[1],
             from_data=("true_label", "false_label"),
-            reason="every value is a word for yes or no",
+            reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
         return Excluded(
             name=name,
-            reason="most values are different texts, so it may name people"
-            if distinct > len(present) / 2
-            else f"more than {MAX_CATEGORIES} different texts",
+            reason="it has too many different values, and they may name people",
         )
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
         **base,
         categories=categories,
         from_data=("categories", "other"),
-        reason="a text with few different values",
+        reason="it has few different values",
     )
 
 

@@ -97,7 +97,7 @@ class Recipe(Registered, ABC):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return a few words about the recipe that `to_dict` wrote."""
-        return Text("{kind}", kind=cls.kind)
+        return Text(cls.kind)
 
 
 @dataclass(frozen=True, kw_only=True)

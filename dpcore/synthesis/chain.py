@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError
+from dpcore.errors import InfeasibleError, LimitError, too_many_columns
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
@@ -112,10 +112,7 @@ class ChainModel(Model):
         """The same distribution with all chances multiplied out along a junction tree."""
         tree = JunctionTree.over(self.domain, [given + new for given, new, _ in self._steps])
         if tree.cells > MAX_CELLS:
-            raise LimitError(
-                "these columns were counted in tables that are joined too closely for an exact answer",
-                remedy="ask about fewer columns",
-            )
+            raise too_many_columns()
         factors = []
         for given, new, table in self._steps:
             lines = np.where(table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0))

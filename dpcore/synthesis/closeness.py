@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Loss
-from dpcore.errors import DisclosureError, ParameterError, UsageError
+from dpcore.errors import DisclosureError, UsageError, nothing_in_common
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.model import Model
@@ -106,7 +106,7 @@ class Closeness(Recipe):
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure one noisy distance."""
-        on_progress("compare", 0.0)
+        on_progress("comparing", 0.0)
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
         scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
@@ -195,10 +195,7 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
     if records is not None:
         shared = [name for name in sample.columns if name in records.columns]
         if not shared:
-            raise ParameterError(
-                "the tables have no column of the schema in common",
-                remedy="compare tables with the same headers",
-            )
+            raise nothing_in_common()
         known, drawn = (
             zip(*(texts(table[name]) for name in shared), strict=True) for table in (records, sample)
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import LimitError
+from dpcore.errors import too_many_columns
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, Values, aligned, project
 
@@ -123,11 +123,7 @@ def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Ev
     Raises: LimitError for a clique of so many columns that their subsets are too many.
     """
     if 2 ** len(clique) > MAX_SHARED:
-        raise LimitError(
-            "{count} columns are too many to ask about at once",
-            remedy="ask about fewer columns",
-            count=len(clique),
-        )
+        raise too_many_columns()
     residuals: dict[Clique, tuple[Values, float]] = {}
     used: dict[int, Marginal] = {}
     for size in range(len(clique) + 1):
@@ -205,11 +201,7 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
     commons = {a & b for a, b in itertools.combinations(distinct, 2)}
     commons |= {clique for clique, times in Counter(map(frozenset, cliques)).items() if times > 1}
     if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
-        raise LimitError(
-            "two marginals share {count} columns, too many to make them agree",
-            remedy="take fewer columns, or a wider step or fewer categories",
-            count=max(map(len, commons)),
-        )
+        raise too_many_columns()
     parts = {
         frozenset(part)
         for common in commons

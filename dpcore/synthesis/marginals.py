@@ -59,7 +59,7 @@ class FixedCliques(Recipe):
         """Measure every clique once, then make them agree."""
         on_progress("measuring", 0.0)
         measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
-        on_progress("making the tables agree", 0.8)
+        on_progress("fit", 0.8)
         agreed = consistent(measurer.domain, measured)
         model = ChainModel(domain=measurer.domain.project(self.reads(measurer.domain)), marginals=agreed)
         return {marginal.clique: marginal for marginal in agreed}, model

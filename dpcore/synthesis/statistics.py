@@ -148,11 +148,11 @@ class Statistics(Recipe):
         total = 0.0
         marginals: dict[Clique, Marginal] = {}
         if self.moments:
-            on_progress("measure sums", 0.0)
+            on_progress("measuring", 0.0)
             total, moments = self._moments(measurer)
             figures += moments
         if self.quantiles:
-            on_progress("find quantiles", 0.5)
+            on_progress("measuring", 0.5)
             error, way = self.rank_error(measurer.loss, rows=measurer.rows)
             loss = self._part(measurer.loss)
             if way == "histogram":

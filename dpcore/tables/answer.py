@@ -87,5 +87,8 @@ def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     """
     table = most_precise(tables, clique)
     if table is None:
-        raise ParameterError("these columns were not counted together", remedy="ask about fewer columns")
+        raise ParameterError(
+            "these columns were not counted together",
+            remedy="take fewer columns, or a wider step or fewer categories",
+        )
     return table

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, no_column, no_rows
 from dpcore.schema.values import MISSING, canonical, plain, texts
 
 IntArray = NDArray[np.int64]
@@ -45,10 +45,10 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if name not in frame.columns:
-        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=name)
+        raise no_column(name)
     column = frame[name]
     if column.empty:
-        raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        raise no_rows()
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     positions, width = None, 1.0

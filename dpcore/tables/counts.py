@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import DisclosureError, LimitError, UsageError
+from dpcore.errors import DisclosureError, LimitError, UsageError, too_many_columns
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
@@ -134,36 +134,27 @@ class Marginal:
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
     """Refuse cliques of too many cells or columns, or too many cells in all.
 
-    Raises: LimitError that shows the product, or the sum.
+    Raises: LimitError that shows the number of cells.
     """
     together = sum(map(domain.cells, cliques))
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
         raise LimitError(
-            "the {count} tables would have {cells} cells in all, more than {limit}",
+            "this takes {cells} cells together, more than {limit}",
             remedy="take fewer columns, or a wider step or fewer categories",
             cells=together,
             limit=MAX_CELLS_TOGETHER,
-            count=len(cliques),
         )
     for clique in cliques:
         cells = domain.cells(clique)
         if len(clique) > MAX_AXES:
-            raise LimitError(
-                "a table over {count} columns would have more axes than {limit}",
-                remedy="take fewer columns, or a wider step or fewer categories",
-                count=len(clique),
-                limit=MAX_AXES,
-            )
+            raise too_many_columns()
         if cells > limit:
-            product = " x ".join(map(str, domain.shape(clique)))
             raise LimitError(
-                "the table over {names} would have {product} = {cells} cells, more than {limit}",
+                "the table over {names} would have {cells} cells, more than {limit}",
                 remedy="take fewer columns, or a wider step or fewer categories",
-                clique=clique,
                 cells=cells,
                 limit=limit,
                 names=", ".join(clique),
-                product=product,
             )
 
 

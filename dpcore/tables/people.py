@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.errors import SchemaError
+from dpcore.errors import no_column, no_rows
 from dpcore.schema.values import canonical
 from dpcore.tables.classes import IntArray, class_index
 
@@ -22,9 +22,9 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     if column is None:
         return None
     if column not in frame.columns:
-        raise SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
+        raise no_column(column)
     if frame.empty:
-        raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        raise no_rows()
     codes = canonical(frame[column]).persons()
     return None if int(codes.max()) + 1 == len(codes) else codes
 

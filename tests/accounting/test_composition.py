@@ -79,9 +79,9 @@ def test_rules_follow_from_the_budget() -> None:
     """A budget of pure epsilon must not be spent in rho; a budget of rho takes both."""
     assert Rule.of(dp.PureDP(epsilon=1)) is Rule.BASIC
     assert Rule.of(dp.ApproxDP(epsilon=1, delta="1e-6")) is Rule.of(dp.ZCDP(rho=1)) is Rule.ZCDP
-    with pytest.raises(dp.BudgetError, match="pure"):
+    with pytest.raises(dp.ParameterError, match="pure"):
         Rule.BASIC.spends(dp.ApproxDP(epsilon=1, delta="1e-6"))
-    with pytest.raises(dp.BudgetError, match="pure"):
+    with pytest.raises(dp.ParameterError, match="pure"):
         Rule.BASIC.spends(dp.ZCDP(rho=1))
     assert Rule.BASIC.units(dp.PureDP(epsilon=1)) == UNIT
     assert Rule.ZCDP.units(dp.PureDP(epsilon=1)) == math.ceil(math.tanh(0.5) * UNIT)

@@ -191,7 +191,7 @@ def test_people_with_too_many_different_rows_are_refused_in_words(monkeypatch: p
     frame = pd.DataFrame({f"q{j}": rng.integers(0, 50, 200).astype(str) for j in range(5)})
     frame["id"] = np.arange(200) % 10
     trees = {name: suggest_hierarchy(frame[name]) for name in frame.columns if name != "id"}
-    with pytest.raises(LimitError, match="local recoding"):
+    with pytest.raises(LimitError, match="too many different rows"):
         search(Tuples.build(frame, trees, person="id"), [KAnonymity(k=2)], limit=0.05)
 
 

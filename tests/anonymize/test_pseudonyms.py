@@ -97,14 +97,14 @@ def test_the_library_alone_drops_the_column() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     """A column would leave as it is, or names would leave in the files of a large table."""
-    with pytest.raises(SchemaError, match="as a pseudonym at once"):
+    with pytest.raises(SchemaError, match="two roles at once"):
         Plan(
             roles={"who": "insensitive", "age": "quasi-identifier"},
             hierarchies={"age": intervals(AGES, [10])},
             models=(KAnonymity(k=2),),
             pseudonym="who",
         )
-    with pytest.raises(RowsError, match="pseudonym needs all rows"):
+    with pytest.raises(RowsError, match="a pseudonym, needs all rows"):
         check_streamed(planned(VISITS))
 
 

@@ -48,7 +48,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "schema.interval": {"str(a)"},
         "schema.suggest": {"str(days.min())", "str(days.max())"},  # to whole years, named as from the data
-        "synthesis.release.row_count": {"str(label)", "map(repr, known)"},
+        "synthesis.release.row_count": {"str(label)"},
         "synthesis.discrete.suggested": {"str(_YEARS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
@@ -79,7 +79,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.release.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
         "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},
-        "tables.counts": {"map(str, domain.shape(clique))"},
     },
     "texts of `values` already, given their Python type": {
         "anonymize.hierarchies.builders": {"pd.Series(distinct, dtype='str')"},

@@ -263,7 +263,7 @@ class Person:
                     self.button(label).click(timeout=3 * SECOND)
                 self.rest()
                 continue
-            self.page.get_by_label("A questionnaire, a law").fill("a test")
+            self.page.get_by_label("Known from").fill("a test")
             self.page.keyboard.press("Enter")
             self.rest().press(label)
 

@@ -56,7 +56,7 @@ def walk(person: Person, reads: Reader, file: bytes, name: str, rows: str, langu
     assert page.evaluate("document.documentElement.lang") == language
     person.bring(file, name, reads("A table to share")).sees(rows, seconds=60).rest()
     assert reads("1 · Who is protected?") in page.inner_text("body")
-    cap = page.get_by_role("radiogroup", name=reads("Rows of one person, at most"))
+    cap = page.get_by_role("radiogroup", name=reads("Rows of one person that count, at most"))
     if cap.count() and not cap.get_by_role("radio", checked=True).count():
         cap.get_by_role("radio", name="1", exact=True).click()
         person.rest()

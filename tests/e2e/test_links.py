@@ -28,7 +28,7 @@ def framed(person: Person) -> FrameLocator:
 
 def share(steward: Person) -> str:
     """From a shown release to a link."""
-    steward.press("Show it to somebody").sees("This is what will be seen")
+    steward.press("Show it to somebody").sees("The page behind the link")
     steward.page.get_by_label("Title").fill(TITLE)
     steward.page.get_by_label("Title").press("Enter")
     steward.rest()

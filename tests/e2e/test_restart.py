@@ -39,7 +39,7 @@ def a_bookmark_of_one_page(person: Person) -> None:
     """As the first address that a new server is asked for, it would break the navigation for everybody."""
     person.visit("ledger").sees("Here is every charge")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
-    person.press("Open a sample: Census").press("Open the data set").sees("spent 0 · held 0")
+    person.press("Open this sample: Census").press("Open the data set").sees("spent 0 · held 0")
 
 
 def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(browser, table, tmp_path: Path):

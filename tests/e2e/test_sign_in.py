@@ -200,7 +200,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     assert ann.page.locator("input[type=file]").count() == 0
     cy.open(table(2), "shown.csv").go("Synthesize").release()
     cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill("nobody@example.org")
-    cy.press("Show the releases").sees("has no role on this server")
+    cy.press("Show the releases").sees("has no such role on this server")
     cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
     cy.page.get_by_label("Name that they see").fill("Pay of people")
     cy.press("Show the releases").sees(shown("Stop showing it to ann@example.org"))
@@ -208,7 +208,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         "What is promised, and what not"
     )
     assert ann.button("How good is it?").count() == ann.button("Is it good enough?").count() == 0
-    cy.go("Synthesize").press("Show it to somebody").sees("This is what will be seen")
+    cy.go("Synthesize").press("Show it to somebody").sees("The page behind the link")
     title = cy.page.get_by_label("Title").input_value()
     cy.page.get_by_text("people who sign in, of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.records import as_declared, distances, numbers_of, records
 from dpcore.evaluation.utility.features import matrix
 from tests.evaluation.people import SCHEMA, people
@@ -71,7 +71,7 @@ def test_distances_by_hand() -> None:
 def test_nothing_in_common() -> None:
     """Files of other headers, or without rows, get a sentence."""
     for other, said in ((pd.DataFrame({"x": [1]}), "in common"), (people(0, 1), "no rows")):
-        with pytest.raises(ParameterError, match=said):
+        with pytest.raises((ParameterError, SchemaError), match=said):
             records([people(3, 1), other], SCHEMA)
 
 

@@ -120,8 +120,11 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
         ({"criteria": ["(1.0,0.1)-DP"]}, "left out of the plan: (1.0,0.1)-DP"),
         ({"metric": "Classification accuracy"}, "left out of the plan: Classification accuracy"),
         ({"metric": "Loss (0.1/0.2/1.0)"}, "left out of the plan: Loss (0.1/0.2/1.0)"),
-        ({"more": {"visits": "<min>1</min>"}}, "Of visits, bounds of levels"),
-        ({"more": {"age": "<microaggregationFunction>Arithmetic mean</microaggregationFunction>"}}, "Of age"),
+        ({"more": {"visits": "<min>1</min>"}}, "left out of the plan: visits"),
+        (
+            {"more": {"age": "<microaggregationFunction>Arithmetic mean</microaggregationFunction>"}},
+            "left out of the plan: age",
+        ),
     ],
 )
 def test_what_is_not_taken_over_is_said(choices: dict[str, object], note: str) -> None:
@@ -168,7 +171,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_hostile_projects_are_refused_without_their_content(what: str) -> None:
     """A stranger's project could fill the memory, read files, or end in a traceback."""
-    with pytest.raises(ReadError, match="named as a project of ARX") as refusal:
+    with pytest.raises(ReadError, match="named deid, but is damaged") as refusal:
         read(packed(parts() | REFUSED[what]))
     assert "30;" not in str(refusal.value)
 
@@ -178,13 +181,13 @@ def test_a_project_without_a_part_is_refused(missing: str) -> None:
     """ARX saves projects without a table; nothing could be opened of one."""
     files = parts()
     del files[missing]
-    with pytest.raises(ReadError, match="named as a project of ARX"):
+    with pytest.raises(ReadError, match="named deid, but is damaged"):
         read(packed(files))
 
 
 def test_what_is_no_zip_or_too_large_is_refused() -> None:
     """The limits of tables would not hold for what a project unpacks to."""
-    with pytest.raises(ReadError, match="named as a project of ARX"):
+    with pytest.raises(ReadError, match="named deid, but is damaged"):
         read(b"age,sex\n1,F\n")
     with pytest.raises(LimitError):
         read(project(), limits=Limits(bytes=2_000))
@@ -192,7 +195,7 @@ def test_what_is_no_zip_or_too_large_is_refused() -> None:
 
 def test_a_subset_of_another_table_is_refused() -> None:
     """Other rows than ARX's would be published."""
-    with pytest.raises(ReadError, match="research subset"):
+    with pytest.raises(ReadError, match="named deid, but is damaged"):
         read(packed(parts() | {"input/config.dat": row_set([True, False] * 20)}))
 
 

@@ -77,23 +77,21 @@ def test_a_named_encoding_is_used(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "no such encoding", "zip", "hex", "\0"])
 def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
     """A wrong choice would end in a traceback, or a packed file be unpacked."""
-    with pytest.raises(ReadError, match=r"not valid .* text; choose another encoding"):
+    with pytest.raises(ReadError, match=r"encoding of the text does not fit.*; choose another encoding"):
         read_table(CHINESE.encode("gb18030") + b"\xff", "x.csv", options=ReadOptions(encoding=encoding))
 
 
 def test_undecodable_bytes_are_refused() -> None:
     """Noise would be read as a table of odd letters."""
     noise = bytes(range(128, 256)) * 40
-    with pytest.raises(
-        ReadError, match="encoding of the text could not be recognized; choose another encoding"
-    ):
+    with pytest.raises(ReadError, match=r"encoding .* could not be recognized; choose another encoding"):
         read_table(b"a,b\n" + noise, "x.csv")
 
 
 @pytest.mark.parametrize("data", [b"a,b\n1,\x002\n3,4\n" * 5, b"\0" * 400, "a\n\0\n".encode("utf-16")])
 def test_nul_characters_are_refused(data: bytes) -> None:
     """Binary data, or text cut by a broken disk, would be taken for a table."""
-    with pytest.raises(ReadError, match="NUL"):
+    with pytest.raises(ReadError, match="encoding of the text does not fit"):
         read_table(data, "x.csv")
 
 
@@ -107,20 +105,20 @@ def zipped(name: str) -> bytes:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (zipped("table.csv"), "a zip archive"),
-        (zipped("xl/workbook.xml"), "an Excel workbook"),
-        (gzip.compress(b"secret,1\n" * 10_000), "a gzip archive"),
-        (bz2.compress(b"secret,1\n"), "a bzip2 archive"),
-        (lzma.compress(b"secret,1\n"), "an xz archive"),
-        *[(pickle.dumps({"secret": 1}, protocol=number), "a Python pickle") for number in (2, 3, 4, 5)],
-        (b"\x89PNG\r\n\x1a\n" + bytes(50), "an image"),
-        (b"\xff\xd8\xff\xe0" + bytes(50), "an image"),
-        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "an image"),
-        (b"%PDF-1.7\n", "a PDF document"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "an old Excel or Word file"),
-        (b"SQLite format 3\x00" + bytes(50), "an SQLite database"),
-        (b"\n<!DOCTYPE html>\n<title>Log in</title>", "a web page"),
-        (b"PAR1 anything PAR1", "a Parquet file; give it the ending of its format"),
+        (zipped("table.csv"), "ZIP"),
+        (zipped("xl/workbook.xml"), "Excel"),
+        (gzip.compress(b"secret,1\n" * 10_000), "gzip"),
+        (bz2.compress(b"secret,1\n"), "bzip2"),
+        (lzma.compress(b"secret,1\n"), "xz"),
+        *[(pickle.dumps({"secret": 1}, protocol=number), "Python pickle") for number in (2, 3, 4, 5)],
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG"),
+        (b"\xff\xd8\xff\xe0" + bytes(50), "PNG"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "PNG"),
+        (b"%PDF-1.7\n", "PDF"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "XLS, DOC"),
+        (b"SQLite format 3\x00" + bytes(50), "SQLite"),
+        (b"\n<!DOCTYPE html>\n<title>Log in</title>", "HTML"),
+        (b"PAR1 anything PAR1", "Parquet; give it the ending of its format"),
     ],
 )
 def test_another_format_named_csv_is_called_by_its_name(data: bytes, words: str) -> None:

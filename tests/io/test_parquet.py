@@ -88,9 +88,9 @@ def repeated(rows: int, text: str) -> bytes:
     [
         (repeated(1_900_000, "y" * 9_000), "more than 50 MB"),
         (written(pa.table({f"c{i}": np.zeros(60_000, dtype="int8") for i in range(900)})), "more than 50 MB"),
-        (written(pa.table({"x": np.zeros(2_000_001, dtype="int8")})), "more than 2,000,000 rows"),
-        (written(pa.table({f"c{i}": [0] for i in range(1_001)})), "more than 1,000 columns"),
-        (repeated(3, "y" * 10_001), "column 'x' has a cell of more than 10,000 characters"),
+        (written(pa.table({"x": np.zeros(2_000_001, dtype="int8")})), "more than .* 2,000,000 rows"),
+        (written(pa.table({f"c{i}": [0] for i in range(1_001)})), "more than .* 1,000 columns"),
+        (repeated(3, "y" * 10_001), "a cell has more than 10,000 characters"),
     ],
     ids=["repeated text", "cells", "rows", "columns", "cell length"],
 )
@@ -150,7 +150,7 @@ def test_what_is_no_parquet_is_refused() -> None:
     """Text or half a file would end in a traceback."""
     whole = written(pa.table({"x": [1, 2]}))
     for data in (b"a,b\n1,2\n", whole[:-6], whole[4:]):
-        with pytest.raises(ReadError, match="named as Parquet, but is not Parquet"):
+        with pytest.raises(ReadError, match="named parquet, but is damaged"):
             read_table(data, "x.parquet")
     with pytest.raises(ReadError, match="no rows"):
         read_table(written(pa.table({"x": pa.array([], pa.int64())})), "x.parquet")

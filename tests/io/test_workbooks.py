@@ -183,12 +183,12 @@ def test_limits_hold_for_what_is_unpacked():
     assert len(wide) < 100_000
     with pytest.raises(LimitError, match="MB"):
         read_table(wide, "a.xlsx", limits=Limits(bytes=100_000))
-    with pytest.raises(ReadError, match="no sheet with cells"):
+    with pytest.raises(ReadError, match="no rows"):
         read_table(workbook([]), "a.xlsx")
 
 
 def test_a_workbook_under_another_name_is_named():
     """Somebody renames a workbook to .csv and sees rubbish."""
-    with pytest.raises(ReadError, match="Excel workbook"):
+    with pytest.raises(ReadError, match="looks like Excel"):
         read_table(workbook(ROWS), "people.csv")
     assert read_table(workbook(ROWS), "people.XLSX", options=ReadOptions(header=False)).frame.shape == (4, 5)

@@ -37,7 +37,7 @@ def test_without_a_table_the_page_says_what_it_would_do(app: Tab) -> None:
     app.go("audit")
     assert app.errors == ""
     assert "how re-identifiable a table is" in app.text
-    assert app.button("Open a sample: Hospital visits")
+    assert app.button("Open this sample: Hospital visits")
 
 
 def test_the_verdict_needs_no_click(app: Tab) -> None:

@@ -237,7 +237,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
     edit(app, 1, high="99")
     app.set("radio", "A person has", "one")
     app.press("Open the data set")
-    assert "opened before with another privacy unit" in app.errors
+    assert "opened before with another budget or privacy unit" in app.errors
     app.set("radio", "A person has", "named").press("Open the data set")
     assert app.errors == ""
     assert app.curator.schema.column("age").high == 99
@@ -247,7 +247,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
 @pytest.mark.parametrize(
     ("row", "changes", "said"),
     [
-        (0, {"low": "99", "high": "10"}, "high"),
+        (0, {"low": "99", "high": "10"}, "must rise"),
         (0, {"low": "nan"}, "nan"),
         (0, {"high": "inf"}, "inf"),
         (0, {"high": ""}, "needs high"),
@@ -455,5 +455,5 @@ def test_the_purpose_decides_what_is_proposed(app):
     app.go("synthesize")
     assert "✓ Invented rows" in app.text
     assert app.button("Release for epsilon 1")
-    app.press("A few columns together").set("radio", "Which tables", "pairs")
+    app.press("A few columns together").set("radio", "Table", "pairs")
     assert "Choose at least one column" in app.text, "what nobody proposed would be chosen"

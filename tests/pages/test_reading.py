@@ -40,7 +40,7 @@ def test_the_order_of_day_and_month_is_asked(app):
     """06/04/2002 would silently be another day."""
     app.upload(SLASHES)
     assert any("two ways" in each.value for each in app.at.warning)
-    app.press("06/04/2002 is June 4")
+    app.press("06/04/2002 = 2002-06-04")
     assert not app.at.exception
     assert kinds(app)["born"] == "date"
     assert app.session.draft.frame["born"].iloc[0] == "2002-01-01"

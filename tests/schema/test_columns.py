@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
+from dpcore.errors import ReadError
 from dpcore.schema import Column, Date, Integer, Outside, Real
 from tests.tiers import examples
 
@@ -315,16 +316,16 @@ def test_plain_numbers_from_numpy() -> None:
 )
 def test_what_is_no_schema(text: str) -> None:
     """A wrong file must be refused in words."""
-    with pytest.raises(dp.SchemaError):
+    with pytest.raises((ReadError, dp.SchemaError)):
         dp.Schema.from_json(text)
 
 
 def test_schema_of_an_unknown_kind() -> None:
     """A schema from a later program must not be half read."""
     schema = dp.Schema(columns=(dp.Boolean("x"),), unit=dp.PrivacyUnit(max_rows=1)).to_json()
-    with pytest.raises(dp.SchemaError, match="not a codebook"):
+    with pytest.raises(ReadError, match="of another kind"):
         dp.Schema.from_json(schema.replace('"boolean"', '"picture"'))
-    with pytest.raises(dp.SchemaError):
+    with pytest.raises(ReadError):
         dp.Schema.from_json(schema.replace('"max_rows"', '"rows"'))
 
 

@@ -32,7 +32,7 @@ from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
 from workbench.store.shares import LinkDraft, Share, Shares, in_days
 from workbench.ui.report import compare, of_release
-from workbench.ui.report.document import LABELS
+from workbench.ui.report.document import FILES
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
 CANARY = "Zyxomma-Canary-7731"
@@ -573,7 +573,7 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
     for recipe in (dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"])):
         release = make_release(recipe, ledger=ledger)
         token = shared.make(release, note="for you", contents=frozenset((*ALL, "explore")))
-        for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in LABELS)):
+        for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in FILES)):
             seen += call(app, "GET", f"/share/{token}", query=query).body
         seen += of_release.file(release) + of_release.interactive_file(release)
         asked = "is-2=" + QUESTION, "q=is-2%3D" + QUESTION, QUESTION + "=1", QUESTION * 60, "file=" + QUESTION

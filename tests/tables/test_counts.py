@@ -103,10 +103,9 @@ def test_cells_are_limited() -> None:
     """A clique over the limit is refused with the product that makes it too large."""
     domain = Domain(names=("a", "b"), sizes=(2_000, 1_001))
     check_cells(domain, [("a",), ("b",)])
-    with pytest.raises(dp.LimitError, match="2000 x 1001 = 2002000 cells, more than 2000000") as caught:
+    with pytest.raises(dp.LimitError, match="a, b would have 2002000 cells, more than 2000000") as caught:
         check_cells(domain, [("a",), ("a", "b")])
     details = caught.value.details
-    assert details["clique"] == ("a", "b")
     assert (details["cells"], details["limit"]) == (2_002_000, 2_000_000)
 
 

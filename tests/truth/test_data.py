@@ -172,7 +172,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
 STATIC = {
     f"{GRID} > {heading}"
     for heading in (
-        *("low", "high", "step or cuts", "numbers with a cell of their own", "declared"),
+        *("low", "high", "step, or cuts with commas between", "numbers with a cell of their own", "declared"),
         *("categories, with | between", "counts as, with | between", "means missing, with | between"),
         "why suggested",
     )

@@ -9,7 +9,7 @@ from dpcore.risk.roles import SuggestedRole
 from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import Words, _, said
+from workbench.ui.language import Words, _, capital, said
 from workbench.ui.wording import people_words, percent
 
 KNOWN = session.Widget[list[str]]("audit-columns")
@@ -82,7 +82,7 @@ def changes_chart(audit: AuditReport, columns: list[str]) -> tuple[Chart, dict[s
         list(labels),
         [audit.changes[name] for name in labels.values()],
         x_title=_("share of people who are unique"),
-        alt=_("Share of people who are unique once one column less, or one more, is known."),
+        alt=capital("share of people who are unique"),
     )
     return drawn, labels
 

@@ -11,7 +11,7 @@ from workbench.ui import charts, file_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import number, percent, plain
 
 HEADINGS = Words("audit.headings")
@@ -105,7 +105,7 @@ def parts_chart(report: RowRiskReport) -> Chart:
         ranked,
         [report.part[name] for name in ranked],
         x_title=_("share of the risk that involves the column"),
-        alt=_("Share of the risk that involves each column; the most is {column}.").format(column=ranked[0]),
+        alt=capital("share of the risk that involves the column"),
     )
 
 

@@ -5,12 +5,12 @@ import functools
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.table.audit import LARGEST_SET, AuditReport, who_is_named
+from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from workbench import session
 from workbench.audit import findings
 from workbench.ui import verdict as words
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.wording import percent, plain
 
 
@@ -38,7 +38,8 @@ def without_known(curator: Curator) -> None:
     """Say before any column is taken as known whether columns name people."""
     text = words.named(*who_is_named(findings.roles(curator), curator.schema))
     if text:
-        st.markdown(f"### :red-background[{plain(' '.join([_('No.'), *text]), at_most=1_000)}]")
+        sentences = " ".join([capital("no") + ".", *text])
+        st.markdown(f"### :red-background[{plain(sentences, at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
 
 
@@ -72,20 +73,18 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
             widgets.show_chart(findings.sets_chart(report), key="audit-sets")
         else:
             st.write(_("None of these sets makes anybody unique."))
-        few = size < min(LARGEST_SET, len(columns))
-        text = _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
-        st.caption(text if few else _("Up to three columns at a time, riskiest first."))
+        st.caption(_("Up to {size} columns at a time, riskiest first.").format(size=size))
     with right:
         changes(report, columns)
     left, right = st.columns(2)
     with left:
-        st.subheader(_("What somebody with a list would find"))
+        st.subheader(_("What attackers can expect"))
         text = findings.linkage_words(report, listed) or _("No list was given, or it shares no column.")
         st.write(plain(text, at_most=600))
         st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(_("None."))
+        widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(capital("none"))
     if report.secrets:
         st.subheader(_("What groups give away"))
         st.write(

@@ -1,6 +1,7 @@
 """Extraction of messages for Babel, of data files, of `_` and `N_`, and of the sentences of the library."""
 
 import ast
+import builtins
 import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
@@ -11,7 +12,7 @@ NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
-FOR_PROGRAMMERS = ("UsageError", "DisclosureError")
+FOR_PROGRAMMERS = ("UsageError", "DisclosureError", "OperationalError")
 """Errors that no page lets a person cause: they stay in English, and a page shows an id of the log."""
 
 
@@ -21,13 +22,13 @@ def extract(
     """(line, function, message, comments) of every message in one source file, for Babel."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
-            name = ast.unparse(call.func).rpartition(".")[2]
-            if name in FOR_PROGRAMMERS:
+            of, _dot, name = ast.unparse(call.func).rpartition(".")
+            if name in FOR_PROGRAMMERS or of == "altair":
                 continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
                 yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []
-            elif name in MARKS or name.endswith(ERRORS) or name in ("on_progress", "progress"):
+            elif name in MARKS or (name.endswith(ERRORS) and not hasattr(builtins, name)):
                 marked += call.args[:1]
             for argument in marked:
                 for message in _texts(argument):
@@ -52,12 +53,14 @@ def extract_kinds(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
 ) -> Iterator[tuple[int, str, str, list[str]]]:
     """(line, function, message, comments) of the names of kinds of identifiers, for Babel."""
-    yield from ((1, "", each["name"], ["kind"]) for each in tomllib.load(file)["kinds"])
+    yield from (
+        (1, "", each["name"], ["kind"]) for each in tomllib.load(file)["kinds"] if not each["name"].isupper()
+    )
 
 
 def _values(data: Any) -> Iterator[str]:
     """Yield the texts that people read in a list of records."""
-    if isinstance(data, str):
+    if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
         data = [each for key, each in data.items() if key not in NO_MESSAGES]

@@ -145,7 +145,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     if declared is not None and declared.schema.from_data:
         sentences.insert(
             0,
-            _("Facts taken from the data itself: bounds or categories of {columns}.").format(
+            _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=commas(plain(name) for name in declared.schema.from_data)
             ),
         )

@@ -43,7 +43,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     earlier = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
-        ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
+        ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
         way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":
@@ -56,7 +56,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     ids = [line["request_id"] for line in earlier]
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
-    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in earlier}
+    named = {line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier}
     return data_set.release(
         st.selectbox(capital("release"), ids, format_func=named.__getitem__, key=RELEASE.key)
     )
@@ -114,7 +114,7 @@ def _shown(release: Release) -> dict[str, Any]:
     )
     ledger = session.ledger()
     others = {
-        line["request_id"]: (data_set, _("{name}: {what} · {when} UTC").format(name=data_set.name, **line))
+        line["request_id"]: (data_set, "{name} · {what} · {when} UTC".format(name=data_set.name, **line))
         for data_set in known(ledger, ledger.datasets()[:COMPARED])[0]
         if ledger.is_mine(data_set.id)
         for line in releases.earlier(data_set)

@@ -22,7 +22,7 @@ ENDS = Words("records.ends")
 
 def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     """Show the page as it will be seen."""
-    st.subheader(_("This is what will be seen"))
+    st.subheader(_("The page behind the link"))
     if draft is None:
         return
     seen: dict[str, Any] = {"title": draft.title, "note": draft.note}

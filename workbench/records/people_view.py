@@ -52,7 +52,7 @@ def show(dataset: str) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Address of a steward"), key=_HAND.key)
-            st.button(_("Hand it on"), on_click=_hand, args=(dataset,))
+            st.button(_("Hand it to another steward"), on_click=_hand, args=(dataset,))
 
 
 def _show(dataset: str) -> None:

@@ -214,15 +214,15 @@ class Session:
 
 def session() -> Session:
     """Return the state of this tab."""
-    if holders.KEY not in st.session_state:
+    state: Session | None = st.session_state.get(holders.KEY)
+    if state is None:
         _through_app()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
         language = chosen(st.query_params.get("lang"), st.context.headers.get("Accept-Language", ""))
-        st.session_state[holders.KEY] = Session(tab=tab, lost=lost, language=language)
-        holders.register(st.session_state[holders.KEY])
-    state: Session = st.session_state[holders.KEY]
+        state = st.session_state[holders.KEY] = Session(tab=tab, lost=lost, language=language)
+        holders.register(state)
     state.used = time.monotonic()
     return state
 

@@ -68,8 +68,8 @@ def _initialize(connection: sa.Connection, settings: Settings, witness: Witness)
     version = connection.execute(sa.select(about.c.version)).scalar_one()
     if version > VERSION:
         raise LedgerError(
-            "the ledger has version {version} and this program knows up to version {readable}",
-            remedy="start the newer version of the program",
+            "the file has version {version}, and this program reads {readable}",
+            remedy="open it with the program that made it",
             version=version,
             readable=VERSION,
         )

@@ -27,17 +27,16 @@ def explained() -> Iterator[None]:
 
 _BUSY = (
     Text("another spend holds the ledger for too long; nothing was written"),
-    Text("try again in a moment"),
+    Text("try again in a minute"),
 )
 _FULL = (
     Text("the disk that holds the ledger is full; nothing was written"),
     Text("free some space, then try again"),
 )
-_FORBIDDEN = (
-    Text("the ledger's files cannot be opened for writing; nothing was written"),
-    Text("give this program the right to write in the data directory"),
+_REFUSED = (
+    Text("the ledger's database refused, or cannot be opened for writing; nothing was written"),
+    Text("give this program the right to write there, and see the log of the server"),
 )
-_BROKEN = Text("the ledger's database refused; nothing was written"), Text("see the log of the server")
 _LOST = (
     Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
     Text("check that the database runs and that DATABASE_URL is right, then look into the ledger"),
@@ -45,8 +44,6 @@ _LOST = (
 _SIGNS = {
     "SQLITE_BUSY": _BUSY,
     "SQLITE_FULL": _FULL,
-    "SQLITE_READONLY": _FORBIDDEN,
-    "SQLITE_CANTOPEN": _FORBIDDEN,
     "55P03": _BUSY,  # lock_not_available
     "53100": _FULL,  # disk_full
     "08": _LOST,  # connection exceptions
@@ -54,9 +51,6 @@ _SIGNS = {
     "25P03": _LOST,  # idle_in_transaction_session_timeout
     "ENOSPC": _FULL,
     "EDQUOT": _FULL,
-    "EACCES": _FORBIDDEN,
-    "EPERM": _FORBIDDEN,
-    "EROFS": _FORBIDDEN,
 }
 
 
@@ -67,7 +61,7 @@ def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
         return _LOST
     if isinstance(error, PoolTimeout):
         return _BUSY
-    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _BROKEN)
+    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _REFUSED)
 
 
 def _code(error: SQLAlchemyError | OSError) -> str:

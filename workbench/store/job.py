@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from
-from dpcore.errors import ParameterError
+from dpcore.errors import other_kind
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.base import Recipe
@@ -60,6 +60,4 @@ class Job:
                 part=None if content["part"] is None else (content["part"][0], content["part"][1]),
             )
         except (json.JSONDecodeError, AttributeError, IndexError, KeyError, TypeError):
-            raise ParameterError(
-                "the file is not a job of this program", remedy="take the file as it was saved"
-            ) from None
+            raise other_kind() from None

@@ -42,8 +42,12 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
                 rows = key
                 connection.execute(sa.update(about).values(**key_fields(key, rows)))
             return key, rows
-    raise LedgerError(
-        "the key does not belong to this ledger",
+    raise _wrong_key()
+
+
+def _wrong_key() -> LedgerError:
+    return LedgerError(
+        "the key of this ledger is missing, or is another",
         remedy="restore ledger.key in the data directory, or WORKBENCH_KEY, with which it was made",
     )
 
@@ -85,13 +89,7 @@ def _keys_in(folder: Path) -> list[bytes]:
         except FileNotFoundError:
             continue
         except ValueError:
-            raise LedgerError(
-                "ledger.key in the data directory does not hold a key",
-                remedy="restore the ledger from a backup",
-            ) from None
+            raise _wrong_key() from None
     if not keys:
-        raise LedgerError(
-            "the key of this ledger is missing",
-            remedy="set WORKBENCH_KEY, or restore ledger.key in the data directory",
-        )
+        raise _wrong_key()
     return keys

@@ -342,7 +342,7 @@ class SqlLedger:
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
-            raise corrupt("the account or its totals were altered")
+            raise corrupt("the ledger was altered, or a part of it is missing")
         if seen is not None:
             check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last

@@ -147,9 +147,10 @@ class PersonalLedger:
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
-        self._check_seen(dataset)
+        mine = self.is_mine(dataset)
+        self._check(dataset, mine or dataset in self._shown())
         lines = self.ledger.lines(dataset)
-        if not lines or self.is_mine(dataset):
+        if not lines or mine:
             return lines
         name = public_name(lines)
         return tuple(
@@ -181,11 +182,10 @@ class PersonalLedger:
         """
         address, name = address.strip().lower(), name.strip()
         if not name:
-            problem = "a data set that is shown needs a name"
-            raise ParameterError(problem, remedy="say in a few words what it holds")
+            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         if role_of(address) is None:
             raise ParameterError(
-                "{address} has no role on this server",
+                "{address} has no such role on this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )
@@ -205,7 +205,7 @@ class PersonalLedger:
         address = address.strip().lower()
         if role_of(address) != "steward":
             raise ParameterError(
-                "{address} is no steward of this server",
+                "{address} has no such role on this server",
                 remedy="ask whoever runs this server",
                 address=address[:200],
             )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, epsilon_of
 from dpcore.errors import ParameterError
-from workbench.store.settings import read_settings
+from workbench.store.settings import read_settings, unreadable
 
 if TYPE_CHECKING:
     from dpcore.anonymize.plan import Plan
@@ -91,7 +91,4 @@ def _policy_in(file: Path) -> Policy:
     try:
         return Policy(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, AttributeError):
-        raise ParameterError(
-            "the policy of this workbench cannot be read",
-            remedy="write numbers above 0 for epsilon, delta, k and [purposes], as docs/hosting.md says",
-        ) from None
+        raise unreadable(file.name) from None

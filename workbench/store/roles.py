@@ -97,14 +97,11 @@ def is_listed(address: str, listed: Sequence[str]) -> bool:
 def check_roles() -> None:
     """Refuse settings under which nobody, or everybody, could come in. Raises: ParameterError."""
     sections = secrets()
-    if "roles" in sections and "auth" not in sections:
+    stewards = _texts(sections.get("roles", {}), "stewards")
+    if ("roles" in sections and "auth" not in sections) or ("auth" in sections and not stewards):
         raise ParameterError(
-            "the secrets name roles, but nobody signs in", remedy="add [auth], or take [roles] out"
-        )
-    if "auth" in sections and not _texts(sections.get("roles", {}), "stewards"):
-        raise ParameterError(
-            "people sign in, but the secrets name no steward",
-            remedy='add [roles] with stewards = ["you@example.org"]',
+            "the secrets name who signs in or who has a role, but not both",
+            remedy='write [auth], and [roles] with stewards = ["you@example.org"], or neither',
         )
 
 

@@ -47,7 +47,7 @@ def account_of(row: Any) -> Account:
             unit=json.loads(row.unit),
         )
     except (ValueError, TypeError) as error:
-        raise corrupt("the account or its totals were altered") from error
+        raise corrupt("the ledger was altered, or a part of it is missing") from error
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:

@@ -37,6 +37,7 @@ class Settings:
         idle_minutes: how long a tab may do nothing before its tables go from memory.
         sources: the list of connected sources; None where there is none.
         policy: file of the limits of whoever runs this; None where there is none.
+        files: folder whose files are opened where they lie; None for none.
         output: folder in which tables of any size are written; None where none are.
     """
 
@@ -55,6 +56,7 @@ class Settings:
     idle_minutes: float = 120
     sources: Path | None = None
     policy: Path | None = None
+    files: Path | None = None
     output: Path | None = None
 
     def __post_init__(self) -> None:
@@ -63,20 +65,21 @@ class Settings:
             if url.startswith(prefix):
                 url = "postgresql+psycopg://" + url.removeprefix(prefix)
         if not url.startswith(("sqlite:////", "postgresql+psycopg://")):
-            raise ParameterError(
-                "DATABASE_URL must begin with postgresql:// or, with the absolute path of a file, sqlite:////",
-                remedy="correct it, or leave it out to keep the ledger in the data directory",
-            )
+            raise _wrong("DATABASE_URL", "postgresql://..., sqlite:////...")
         object.__setattr__(self, "database_url", url)
         if self.key is not None and len(self.key) != 32:
-            raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY)
+            raise _wrong("WORKBENCH_KEY", _KEY)
         if self.log_level not in LEVELS:
-            raise ParameterError(
-                "WORKBENCH_LOG must be one of {levels}", remedy="write info", levels=", ".join(LEVELS)
-            )
+            raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
 
 
-_MAKE_KEY = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
+_KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
+
+
+def _wrong(name: str, form: str) -> ParameterError:
+    return ParameterError(
+        "{name} must be of the form {form}", remedy="correct it, or leave it out", name=name, form=form
+    )
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
@@ -87,7 +90,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
     path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
-    WORKBENCH_POLICY: file of limits.
+    WORKBENCH_POLICY: file of limits; WORKBENCH_FILES: folder of files that are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -97,7 +100,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
-        raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY) from None
+        raise _wrong("WORKBENCH_KEY", _KEY) from None
     return Settings(
         data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
         database_url=values.get("DATABASE_URL", ""),
@@ -115,6 +118,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
         sources=_path(values.get("WORKBENCH_SOURCES")),
         policy=_path(values.get("WORKBENCH_POLICY")),
+        files=_path(values.get("WORKBENCH_FILES")),
         output=_path(values.get("WORKBENCH_OUTPUT")),
     )
 
@@ -129,10 +133,15 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < 10**9 or (name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES") and number < 1):
-        raise ParameterError(
-            "{name} must be a number above 0", remedy="leave it out, or correct it", name=name
-        )
+        raise _wrong(name, "> 0")
     return number
+
+
+def unreadable(file: str) -> ParameterError:
+    """Return the error of a file of this server that its administrator has to correct."""
+    return ParameterError(
+        "{file} of this server cannot be read", remedy="correct it as docs/hosting.md says", file=file
+    )
 
 
 @functools.cache
@@ -153,5 +162,5 @@ def secrets() -> Mapping[str, Any]:
     if st.secrets.load_if_toml_exists():
         return st.secrets
     if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
-        raise ParameterError("Streamlit's secrets.toml cannot be read", remedy="correct the file")
+        raise unreadable("secrets.toml")
     return {}

@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.errors import DisclosureError, LimitError, ParameterError, long_text, nothing_named
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
@@ -70,14 +70,9 @@ class LinkDraft:
             value = getattr(self, name).strip()
             object.__setattr__(self, name, value)
             if len(value) > most:
-                raise ParameterError(
-                    "the {name} has more than {most} characters",
-                    remedy="make it shorter",
-                    name=name,
-                    most=most,
-                )
+                raise long_text(most)
         if not self.title:
-            raise ParameterError("a link needs a title", remedy="say in a few words what it holds")
+            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
         if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):
@@ -228,7 +223,7 @@ class Shares:
                 .values(digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended="")
             )
         if changed.rowcount != 1:
-            raise ParameterError("there is no such link", remedy="choose one from the list")
+            raise nothing_named()
         return token
 
     def open(self, token: str, address: str | None) -> str | None:

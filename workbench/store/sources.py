@@ -36,6 +36,7 @@ from dpcore.errors import ParameterError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Condition, Join, Source, Value
 from workbench.store.roles import Person, is_listed
+from workbench.store.settings import unreadable
 
 _TEXTS = ("kind", "location", "table", "delimiter", "query", "rows", "password", "schema")
 _KNOWN = {"name", *_TEXTS, "columns", "where", "joins", "people"}
@@ -75,9 +76,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
     try:
         entries = tomllib.loads(file.read_text()).get("source", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise ParameterError(
-            "the list of sources cannot be read", remedy="correct the list of sources"
-        ) from None
+        raise unreadable(file.name) from None
     listed = tuple(_listed(entry, environment) for entry in entries)
     names = [each.source.name for each in listed]
     for name in names:
@@ -100,7 +99,7 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
 def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     name = entry.get("name")
     if not isinstance(name, str):
-        raise ParameterError("a source of the list has no name", remedy="correct the list of sources")
+        raise _wrong("?", "it has no name")
     source_dataset(name)  # refuses what cannot be an identity
     for field in entry:
         if field not in _KNOWN:

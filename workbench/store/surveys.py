@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.errors import ParameterError
+from dpcore.errors import UsageError
 from dpcore.local import Question, to_lines
 from workbench.store.database import Store
 from workbench.store.tables import invitations, reports, surveys
@@ -56,12 +56,8 @@ class Surveys:
         """
         for name, value, most in (("people", people, MAX_PEOPLE), ("days", days, MAX_DAYS)):
             if not 1 <= value <= most:
-                raise ParameterError(
-                    "{name} ({value}) must be from 1 to {most}",
-                    remedy="use a number such as 10",
-                    name=name,
-                    value=value,
-                    most=most,
+                raise UsageError(
+                    f"{name} ({value}) must be from 1 to {most}", remedy="choose a number in between"
                 )
         survey, key = secrets.token_hex(16), secrets.token_urlsafe(32)
         tokens = [secrets.token_urlsafe(32) for _ in range(people)]

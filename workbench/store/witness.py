@@ -24,7 +24,7 @@ def check_never_seen(seen: Seen) -> None:
     if seen is not None:
         raise LedgerCorrupt(
             "the account of this data set was there, and is gone from the ledger",
-            remedy="restore the ledger; or, to forget what was spent, run `make accept`",
+            remedy="restore the newest copy of the ledger; or, to forget what was spent, run `make accept`",
         )
 
 
@@ -33,7 +33,7 @@ def check_seen(is_seen: bool) -> None:
     if not is_seen:
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",
-            remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",
+            remedy="restore the newest copy of the ledger; or, to forget what was spent, run `make accept`",
         )
 
 

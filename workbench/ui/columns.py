@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.registry import Registered
 from dpcore.schema import Boolean, Categorical, Column, Date, Integer, Real
+from dpcore.schema.bounds import no_number
 from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.text import Text
 from workbench.ui.language import N_
 from workbench.ui.wording import number, whole
 
@@ -18,9 +20,9 @@ MOST_CATEGORIES = 12
 _BLANKS = re.compile(r"\s*+")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 _PLAIN = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
-_CATEGORIES = {"categories": N_("Categories, with | between")}
+_CATEGORIES = {"categories": N_("categories, with | between")}
 _BOUNDS = {"low": N_("Lowest value"), "high": N_("Highest value")}
-_STEP = {"step": N_("Step, or cuts with commas between")}
+_STEP = {"step": N_("step, or cuts with commas between")}
 _UNREADABLE = {"other": N_("What is none counts as missing")}
 
 
@@ -73,7 +75,7 @@ class CategoricalForm(ColumnForm):
 
     kind = Categorical.kind
     title = N_("categorical")
-    fields: ClassVar = {**_CATEGORIES, "other": N_("A cell for other values")}
+    fields: ClassVar = {**_CATEGORIES, "other": N_("cell for other")}
 
     @classmethod
     def cells(cls, column: Categorical) -> dict[str, Any]:
@@ -90,7 +92,7 @@ class _NumbersForm(ColumnForm):
     fields: ClassVar = {
         **_BOUNDS,
         **_STEP,
-        "special": N_("Numbers with a cell of their own, such as 0"),
+        "special": N_("numbers with a cell of their own"),
         **_UNREADABLE,
     }
 
@@ -132,12 +134,7 @@ class _NumbersForm(ColumnForm):
         try:
             return float(text)
         except ValueError:
-            raise ParameterError(
-                "{fact} of column {line!r} must be a number",
-                remedy="use a number such as 10",
-                fact=fact,
-                line=line["column"],
-            ) from None
+            raise no_number(line["column"], fact, text) from None
 
     @classmethod
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
@@ -298,7 +295,7 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
     text = str(line[fact] or "").strip()
     if not text:
         raise ParameterError(
-            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=fact
+            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=Text(fact)
         )
     return text
 

@@ -43,8 +43,9 @@ def found(outcome: Outcome) -> str:
             write = people_words if outcome.clause.figure in ("people", "k") else percent
             parts.append(write(outcome.figure))
     if outcome.answer is not None:
-        answer = _("yes, says {who} on {day}") if outcome.answer.yes else _("no, says {who} on {day}")
-        parts.append(answer.format(who=outcome.answer.by, day=outcome.answer.on))
+        answer = _("yes") if outcome.answer.yes else _("no")
+        by = _("{answer}, says {who} on {day}")
+        parts.append(by.format(answer=answer, who=outcome.answer.by, day=outcome.answer.on))
     return "; ".join(parts)
 
 
@@ -59,7 +60,7 @@ def questions(clauses: Sequence[Clause]) -> dict[str, str]:
 def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
-        (_("Measured against a published criterion"), table(outcomes, internal=internal), about(criterion)),
+        (_("Measure against published criteria"), table(outcomes, internal=internal), about(criterion)),
         (capital("only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
     ]
 

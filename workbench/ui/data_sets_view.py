@@ -85,7 +85,7 @@ def earlier_releases(data_set: DataSet) -> None:
         if left.button(label, key=key, type="tertiary", icon=":material/verified_user:"):
             session.session().shown, session.session().running = line["request_id"], None
             st.switch_page("pages/synthesize.py")
-        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
+        right.caption(f"{line['when']} UTC · {line['cost']}")
 
 
 def bring_rows(data_set: DataSet) -> None:
@@ -147,7 +147,7 @@ def ways_to_a_table() -> None:
     draft = session.session().draft
     if draft and st.button(_("Go on opening {name}").format(name=plain(draft.name)), type="primary"):
         st.switch_page("pages/upload.py")
-    bring_table(_("Drop a table here"), _("Open a sample: {title}"), page=session.session().page)
+    bring_table(_("Drop a table here"), _("Open this sample: {title}"), page=session.session().page)
     my_data_sets()
 
 

@@ -18,7 +18,7 @@ from workbench.ui import progress_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import number, plain
 
-STAGES, SAYS = Words("ui.stages"), Words("ui.files")
+SAYS = Words("ui.files")
 _GUESSED = ReadOptions()
 
 
@@ -88,15 +88,18 @@ def read(
     notices = session.session().notices
     notices[notice] = reading.interrupted()  # until it has been read
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
-    file = None
+    file, waits = None, dict[str, str]()
+
+    def on_place(place: int) -> None:
+        waits["line"] = _("Other runs go first: place {place} in line.").format(place=place)
+        tell("line", 0.0)
+
     try:
         with (
             session.noticing(notice),
             cancelled_by(session.unwanted()),
-            progress_view.told(title, STAGES, key="stop-reading") as tell,
+            progress_view.told(title, waits, key="stop-reading") as tell,
         ):
-            wait = _("other files go first, place {place} in line")
-            on_place = lambda place: tell(wait.format(place=place), 0.0)  # noqa: E731
             file = reading.read(data, name, key=key, on_progress=tell, on_place=on_place, options=options)
             del notices[notice]
     finally:

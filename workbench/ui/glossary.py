@@ -1,4 +1,4 @@
-"""The words of the field, each in one sentence; docs/glossary.md is the same, and a test compares them."""
+"""The words of the field that pages explain, each in the sentence of docs/glossary.md, as a test compares."""
 
 from workbench.ui.language import Words
 

@@ -82,6 +82,11 @@ def join(names: Sequence[object]) -> str:
     return format_list([str(name) for name in names], locale=cldr(code()))
 
 
+def named(name: str, text: object) -> str:
+    """Write a name, and what is said of it."""
+    return _("{name}: {text}").format(name=name, text=text)
+
+
 def commas(names: Iterable[object]) -> str:
     """Write a list without an "and"."""
     return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))
@@ -113,9 +118,13 @@ def _tables() -> dict[str, dict[str, dict[str, Any]]]:
     return tomllib.loads((LOCALE / "words.toml").read_text(encoding="utf-8"))
 
 
+def _sentence(text: str) -> Sentence:
+    return Sentence(_WIDE.sub(lambda _match: percent_sign(), text))
+
+
 def _(message: str) -> str:
     """Translate a message into the language of this session or request."""
-    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).gettext(message)))
+    return _sentence(catalogue(code()).gettext(message))
 
 
 def n_(key: str, number: int, **fields: object) -> str:
@@ -125,7 +134,7 @@ def n_(key: str, number: int, **fields: object) -> str:
 
 
 def _plural(one: str, many: str, number: int) -> str:
-    return Sentence(_WIDE.sub(percent_sign(), catalogue(code()).ngettext(one, many, number)))
+    return _sentence(catalogue(code()).ngettext(one, many, number))
 
 
 def capital(message: str) -> str:

@@ -50,7 +50,7 @@ def told(
 
     Args:
         title: of the work.
-        stages: titles by stage; others are shown as they are called.
+        stages: words for some stages; of the others the share is shown alone.
         key: of the button that stops it.
         patience: seconds before anything is shown.
         on_stop: called when that button is pressed; any click ends a run of the page.
@@ -67,7 +67,8 @@ def told(
         due, before = now + _EACH, stage
         if bar is None:
             bar = stoppable(place, key=key, on_stop=on_stop)
-        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
+        words = f": {stages[stage]}" if stage in stages else ""
+        bar.progress(min(1.0, share), text=f"{title}{words}, {percent(share)}")
 
     if not patience:
         bar = stoppable(place, key=key, on_stop=on_stop)

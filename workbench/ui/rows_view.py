@@ -35,10 +35,7 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
         due = time.monotonic() + _EACH
         if words is None:
             words = stoppable(place, key=key)
-        if rows:
-            words.markdown(_("{title}: {rows:,} rows so far").format(title=title, rows=rows))
-        else:
-            words.markdown(_("{title}: the source is at work").format(title=title))
+        words.markdown(_("{title}: {rows:,} rows so far").format(title=title, rows=rows))
 
     try:
         with cancelled_by(session.unwanted()), rows_reported_to(listen):

@@ -17,7 +17,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     Args: columns: what others may know.
     """
     given, risk, known = report.verdict, report.risk, join(columns)
-    sentences = [_("{answer}.").format(answer=ANSWERS[given.answer])]
+    sentences = [_("{answer}.").format(answer=capital(ANSWERS[given.answer]))]
     if given.answer == "yes":
         sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
     if given.naming or given.texts:
@@ -78,7 +78,7 @@ def ways_out(report: AuditReport) -> list[str]:
 def _way(way: Way, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
-    return SAYS.say("way", answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques))
+    return SAYS.say("way", answer=capital(ANSWERS[way.answer]), changes=changes, share=percent(way.uniques))
 
 
 def _step(step: Coarsening) -> str:

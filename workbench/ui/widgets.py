@@ -35,6 +35,7 @@ from workbench.ui import (
 from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, commas, stored
+from workbench.ui.report.document import BADGES
 from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
@@ -272,8 +273,12 @@ def show_rows(frame: pd.DataFrame) -> None:
 def private_badge(release: Release | PrivateReport) -> None:
     """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
-        _("differentially private · {loss} · {unit}").format(
-            loss=loss_words(release.guarantee.loss), unit=plain(stored(release.guarantee.unit), at_most=200)
+        " · ".join(
+            (
+                BADGES["private"],
+                loss_words(release.guarantee.loss),
+                plain(stored(release.guarantee.unit), at_most=200),
+            )
         ),
         color="blue",
         icon=":material/verified_user:",
@@ -285,9 +290,7 @@ def private_badge(release: Release | PrivateReport) -> None:
 
 def internal_badge() -> None:
     """Show the badge of everything that reads the original."""
-    st.badge(
-        _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
-    )
+    st.badge(BADGES["internal"], color="orange", icon=":material/visibility_lock:")
     rows_view.say_first_rows()
 
 

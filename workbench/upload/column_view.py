@@ -10,10 +10,12 @@ from workbench import session
 from workbench.session.draft import Draft
 from workbench.ui import charts, widgets
 from workbench.ui.columns import ColumnForm
-from workbench.ui.language import _, capital
+from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
+
+EXPLAINED = Words("upload.grid_explained")
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
@@ -66,24 +68,25 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     for place, name in enumerate(texts):
         if place % 2 == 0:  # in pairs, so that they follow each other on a telephone, too
             sides = st.columns(2)
-        said[name] = sides[place % 2].text_input(_(fields[name]), line[name], key=f"{key}-{name}")
+        said[name] = sides[place % 2].text_input(capital(fields[name]), line[name], key=f"{key}-{name}")
     if "categories" in fields:
         said["categories"] = st.text_area(
-            _(fields["categories"]), line["categories"], key=f"{key}-categories"
+            capital(fields["categories"]), line["categories"], key=f"{key}-categories"
         )
     if "other" in fields:
-        said["other"] = st.checkbox(_(fields["other"]), line["other"], key=f"{key}-other")
-    said["missing"] = st.checkbox(_("A cell for missing values"), line["missing"], key=f"{key}-missing")
+        said["other"] = st.checkbox(capital(fields["other"]), line["other"], key=f"{key}-other")
+    said["missing"] = st.checkbox(capital("cell for missing"), line["missing"], key=f"{key}-missing")
     if said["missing"]:
         said["means missing"] = st.text_input(
-            _("What means missing, with | between"), line["means missing"], key=f"{key}-tokens"
+            capital("means missing, with | between"), line["means missing"], key=f"{key}-tokens"
         )
     said["counts as"] = st.text_input(
-        _("What counts as what, as text = value, with | between"), line["counts as"], key=f"{key}-synonyms"
+        capital("counts as, with | between"), line["counts as"], key=f"{key}-synonyms"
     )
     said["known from"] = st.text_input(
-        _("Known from a questionnaire, a law, a description; empty where it was read from this table"),
+        capital("known from"),
         line["known from"],
+        help=EXPLAINED["known from"],
         key=f"{key}-source",
         max_chars=LONGEST_SOURCE,
     )
@@ -112,6 +115,6 @@ def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name
         list(shares),
         list(shares.values()),
         x_title=_("share of rows"),
-        alt=_("Share of rows whose value is kept, and what becomes of the others."),
+        alt=capital("share of rows"),
     )
     widgets.show_chart(chart, key="clipped")

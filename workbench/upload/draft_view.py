@@ -97,7 +97,7 @@ def _propose(
                 on_click=opening.open_draft,
                 args=(draft, schema, budget),
             )
-        if draft.rows is None and st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
+        if draft.rows is None and st.button(_("Audit: is it anonymous?"), icon=":material/policy:"):
             st.switch_page("pages/audit.py")
         st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
     if not ready:

@@ -9,7 +9,7 @@ from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import Words, _, commas, n_
+from workbench.ui.language import Words, _, capital, commas, n_
 from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactQuestion
@@ -64,7 +64,6 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.markdown(_("**Is this the same for every such table?** Then it is no secret of this one."))
         lines = {column.name: [values_words(column)] for column in question.columns}
         _show(lines, [_("declared")])
-        st.caption(_("Lists with labels that fewer than ten people hold are asked about by themselves."))
         _ask_ages(draft, question.columns)
         source, columns = _("plainly public"), list(question.columns)
         yes, no = _("Yes, this is plainly public"), _("Leave it as taken from this table")
@@ -102,7 +101,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             )
         )
     source = st.text_input(
-        _("A questionnaire, a law, a description of the data: in one line"),
+        capital("known from"),
         key=f"known-{draft.dataset}-{draft.version}-{column.name}",
         max_chars=LONGEST_SOURCE,
     )

@@ -18,6 +18,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts_view, opening
+from workbench.upload.column_view import EXPLAINED
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 SAYS = Words("upload.form")
@@ -25,7 +26,7 @@ SAYS = Words("upload.form")
 GRID, SINGLY = "grid", "one"
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
-TITLES, EXPLAINED = Words("upload.grid"), Words("upload.grid_explained")
+TITLES = Words("upload.grid")
 TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
@@ -96,7 +97,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
             ),
             "reason": config.TextColumn(TITLES["reason"], width="large"),
         },
-        alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
+        alt=_("Describe the columns"),
     )
     return edited
 
@@ -125,8 +126,8 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         index=rules.index(Rule.BASIC if few else Rule.ZCDP),
         captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
         format_func={
-            Rule.BASIC: _("basic: pure epsilon"),
-            Rule.ZCDP: _("zCDP: epsilon with a delta"),
+            Rule.BASIC: _("basic: epsilons add up"),
+            Rule.ZCDP: _("zCDP: rhos add up"),
         }.__getitem__,
         help=GLOSSARY["budget"],
         key=f"budget-rule-{draft.dataset}",

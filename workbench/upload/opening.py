@@ -9,7 +9,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.errors import SchemaError
+from dpcore.errors import SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
@@ -150,7 +150,7 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
                 _("column"): column.name,
                 _("cells"): column.size,
                 _("moved to a bound"): check.clipped,
-                _("other"): check.other,
+                _("counted as other"): check.other,
                 _("missing"): check.missing,
                 _("no cell to go to"): check.refused,
             }
@@ -223,7 +223,7 @@ def _draft(
     tab.notices.pop(NOTICE, None)
     with session.noticing(NOTICE):
         if frame.empty:
-            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+            raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
         dataset, ledger = _filed(frame, file.dataset if file else "", sample=bool(sample), source=source)

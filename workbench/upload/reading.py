@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.session.draft import Draft
-from workbench.ui.language import _, commas
+from workbench.ui.language import _, commas, day
 from workbench.ui.wording import plain
 from workbench.upload import opening
 
@@ -38,7 +38,6 @@ def show_reading(draft: Draft) -> None:
                 hide_index=True,
             )
         with st.form("read-again", border=False):  # so that Enter reads it again
-            st.markdown(_("**The file was read wrongly?**"))
             options = ask_options(draft, read)
             again = st.form_submit_button(_("Read it again"))
     if again:
@@ -54,9 +53,9 @@ def ask_order(read: ReadResult) -> None:
         )
     )
     with st.container(horizontal=True):
-        for label, first in ((_("06/04/2002 is 6 April"), True), (_("06/04/2002 is June 4"), False)):
+        for meant, first in (("2002-04-06", True), ("2002-06-04", False)):
             options = dataclasses.replace(read.options, day_first=first)
-            st.button(label, on_click=opening.read_again, args=(options,))
+            st.button(f"06/04/2002 = {day(meant)}", on_click=opening.read_again, args=(options,))
 
 
 def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
@@ -66,19 +65,18 @@ def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
     left, middle, right = st.columns(3)
     encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
-    names = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar")}
     separator = middle.selectbox(
         _("Separator"),
         SEPARATORS,
         index=SEPARATORS.index(used.separator or ","),
-        format_func=names.__getitem__,
+        format_func={**{sign: sign for sign in SEPARATORS}, "\t": _("tab")}.__getitem__,
         key=f"read-separator-{key}",
     )
     decimal = right.selectbox(
         _("Decimal sign"),
         DECIMALS,
         index=DECIMALS.index(used.decimal or "."),
-        format_func={".": _("point: 1,234.5"), ",": _("comma: 1.234,5")}.__getitem__,
+        format_func={".": "1,234.5", ",": "1.234,5"}.__getitem__,
         key=f"read-decimal-{key}",
     )
     skip = left.number_input(_("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}")
@@ -89,7 +87,6 @@ def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
         _("Names of the columns, with commas between"),
         ", ".join(used.names),
         key=f"read-names-{key}",
-        help=_("Where no line names them."),
     )
     given = () if header else tuple(part.strip() for part in text.split(",") if text.strip())
     return dataclasses.replace(

@@ -115,7 +115,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
     if cap != OTHER:
         return cap
     rows: int | None = st.number_input(
-        _("How many rows"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
+        _("How many rows?"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
     )
     return rows
 
@@ -126,7 +126,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
         st.button(
-            _("Show what each number would keep (computed from the rows)"),
+            _("What each number keeps (internal, computed from the rows)"),
             on_click=setattr,
             args=(draft, "cap_seen", True),
         )
@@ -173,7 +173,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
 def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
     """Ask for a number of rows that no column lets anybody check."""
     rows = st.number_input(
-        _("Rows of one person, at most"),
+        _("Rows of one person that count, at most"),
         least,
         value=start,
         key=f"unit-most-{table}",

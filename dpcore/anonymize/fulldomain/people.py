@@ -142,8 +142,8 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) ->
             waiting += [(first, middle), (middle, last)]
         if len(corrections.owner) > MOST_CORRECTIONS or (more is None and last - first == 1):
             raise LimitError(
-                "people have too many different rows for full-domain search",
-                remedy="take fewer columns, or local recoding",
+                "people have too many different rows to be counted in memory",
+                remedy="take fewer columns, or a sample that is marked as one",
             )
     return counts, corrections
 

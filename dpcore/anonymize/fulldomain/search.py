@@ -270,7 +270,7 @@ def _infeasible(
     least, counter, size = table.people + 1, Counter(table), table.lattice.size
     is_top = size > MOST_NODES or all(model.monotone for model in models)
     for index in range(size - 1 if is_top else 0, size):
-        on_progress("finding the nearest limit", index / size)
+        on_progress("searching", index / size)
         classes = counter.classes(table.lattice.node(index))
         suppressed = violations(models, classes)
         if classes.people[suppressed].all():

@@ -270,8 +270,8 @@ class Tuples:
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
-                "the table has no rows that are still to be published",
-                remedy="take a table that is not suppressed already, or another subset",
+                "every row is suppressed in these columns",
+                remedy="choose another column",
             )
         whose = person_of(frame, person)
         places, seen = kept.nonzero()[0], shown.nonzero()[0]

@@ -53,11 +53,7 @@ def intervals(
     steps = [round(ratio) for ratio in ratios]
     nests = all(b > a and b % a == 0 for a, b in pairwise(steps))
     if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
-        raise ParameterError(
-            "widths ({widths}) must be above 0, each a multiple of the one before",
-            remedy="write numbers such as 5, 10, 20",
-            widths=", ".join(map(_number, widths)),
-        )
+        raise _wrong_steps()
     distinct = _leaves(values)
     parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     if not np.isfinite(parsed).all():
@@ -91,9 +87,7 @@ def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -
     Raises: ParameterError when `masked` is not ascending from at least 1.
     """
     if not all(b > a for a, b in pairwise([0, *masked])):
-        raise ParameterError(
-            "masked must ascend from at least 1", remedy="write numbers such as 5, 10, 20", masked=masked
-        )
+        raise _wrong_steps()
     leaves = _leaves(values)
 
     def label(leaf: str, count: int) -> str:
@@ -108,9 +102,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
     Raises: ParameterError for an unknown level, levels out of order, or values that are no dates.
     """
     if list(levels) != [level for level in DATE_LEVELS if level in levels]:
-        raise ParameterError(
-            "levels must be some of month, quarter, year, decade, in this order", levels=levels
-        )
+        raise UsageError("levels must be some of month, quarter, year, decade, in this order")
     distinct = _leaves(values)
     parsed = pd.Series(days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]"))
     if parsed.isna().any():
@@ -147,11 +139,16 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
     Raises: ParameterError when sizes do not nest.
     """
     if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
-        raise ParameterError(
-            "sizes must ascend, each a multiple of the one before", remedy="write numbers such as 5, 10, 20"
-        )
+        raise _wrong_steps()
     leaves = _leaves(values)
     return _stacked(leaves, _groups(leaves), sizes, reason)
+
+
+def _wrong_steps() -> ParameterError:
+    return ParameterError(
+        "the steps do not rise, or one is no multiple of the one before",
+        remedy="write numbers such as 5, 10, 20",
+    )
 
 
 def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:

@@ -178,19 +178,15 @@ def _with_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int6
 
 def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     """Raise HierarchyError unless the levels are a hierarchy over the values."""
-    if not values or not levels or tuple(levels[0]) != tuple(values):
-        raise HierarchyError(
-            "level 0 must hold the values themselves", remedy="write one line per value: value;level 1;...;*"
-        )
-    if len(set(values)) != len(values):
-        raise HierarchyError(
-            "a value has two different paths", remedy="write one line per value: value;level 1;...;*"
-        )
-    if any(len(level) != len(values) for level in levels):
-        raise HierarchyError(
-            "the lines differ in their number of levels",
-            remedy="write one line per value: value;level 1;...;*",
-        )
+    if (
+        not values
+        or not levels
+        or tuple(levels[0]) != tuple(values)
+        or len(set(values)) != len(values)
+        or any(len(level) != len(values) for level in levels)
+        or len(set(levels[-1])) != 1
+    ):
+        raise _wrong_lines()
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
@@ -199,21 +195,19 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
                 level=number,
                 number=number - 1,
             )
-    if len(set(levels[-1])) != 1:
-        raise HierarchyError(
-            "the last level holds more than one label", remedy="write one line per value: value;level 1;...;*"
-        )
+
+
+def _wrong_lines() -> HierarchyError:
+    return HierarchyError(
+        "there is not one line per value, of as many levels as the others, which ends as they do",
+        remedy="write one line per value: value;level 1;...;*",
+    )
 
 
 def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
-    if not rows:
-        raise HierarchyError("the file is empty", remedy="write one line per value: value;level 1;...;*")
-    if any(len(row) != len(rows[0]) for row in rows):
-        raise HierarchyError(
-            "the lines differ in their number of levels",
-            remedy="write one line per value: value;level 1;...;*",
-        )
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise _wrong_lines()
     rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
     return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
 

@@ -43,7 +43,9 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
         kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
         return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
     if shown.empty:
-        empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="The column is empty")
+        empty = Hierarchy(
+            values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="Few values: kept or suppressed"
+        )
         return empty.covering(series)
     return _proposed(series, shown).covering(series)
 
@@ -66,7 +68,7 @@ def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hie
 def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
-        return flat(shown, reason="Two values at most: kept or suppressed")
+        return flat(shown, reason="Few values: kept or suppressed")
     if shown.str.fullmatch(_DATE).all() and has_days(shown):
         return dates(shown, reason="Dates: day, month, quarter, year, decade")
     numbers = pd.to_numeric(shown, errors="coerce")
@@ -127,7 +129,7 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
             shown,
             (5, 10, 20),
             high=OLDEST,
-            reason=Text("Ages: 5, 10, 20 years; {oldest} and above are one value", oldest=OLDEST),
+            reason=Text("Numbers: intervals of {width:g} to {width_2:g}, open ends", width=5, width_2=20),
         )
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]

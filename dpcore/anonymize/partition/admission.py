@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.models import PrivacyModel, violations
-from dpcore.errors import InfeasibleError
+from dpcore.errors import InfeasibleError, every_row_suppressed
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.text import Text
 
@@ -43,9 +43,7 @@ class Gate:
                 whom=Text(counts),
             )
         if violations(models, whole).any():
-            raise InfeasibleError(
-                "even the whole table as one class does not meet the model", remedy="lower k, or choose less"
-            )
+            raise every_row_suppressed()
         return cls(k=k, models=models, rows=rows)
 
     def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:

@@ -172,17 +172,12 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     """Scale a column to mean 0 and variance 1, or to 0 when it is constant."""
-    if not pd.api.types.is_numeric_dtype(frame[name]):
-        raise SchemaError(
-            "column {column!r} holds no numbers",
-            remedy="choose another column",
-            column=name,
-        )
-    values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    numeric = pd.api.types.is_numeric_dtype(frame[name])
+    values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
     if not np.isfinite(values).all():
         raise SchemaError(
-            "{column} has missing or infinite values",
-            remedy="fill them in or remove these rows",
+            "column {column!r} holds no numbers, or not in every row",
+            remedy="choose another column",
             column=name,
         )
     ordered = np.sort(values)  # so that rounding does not follow the order of the rows

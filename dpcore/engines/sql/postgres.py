@@ -9,7 +9,7 @@ from dpcore.engines.sql.query import QueryReading, quoted
 from dpcore.engines.sql.statement import POSTGRES, check_described, statement
 from dpcore.engines.streaming.reader import Reader, readable
 from dpcore.engines.streaming.waiting import awaited
-from dpcore.errors import ParameterError, source_changed
+from dpcore.errors import ParameterError, not_installed, source_changed
 from dpcore.schema.source import Source
 from dpcore.tables.arrow import check_types, kinds_of
 
@@ -44,7 +44,7 @@ class PostgresReader(Reader):
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, or leave it out",
+                remedy="correct the list of sources",
             )
         self.source = source
         self._written: dict[str, str] = {}
@@ -61,10 +61,7 @@ class PostgresReader(Reader):
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
-            raise ParameterError(
-                "the driver of PostgreSQL is not installed",
-                remedy="pip install -r requirements-postgres.txt",
-            ) from None
+            raise not_installed("psycopg", "requirements-postgres.txt") from None
 
         query, values = statement(self.source, POSTGRES) if self.source.table else (self.source.query, ())
         with contextlib.ExitStack() as stack:

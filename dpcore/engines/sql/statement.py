@@ -140,8 +140,7 @@ def check_described(
         if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
             raise SchemaError(
                 "source {name!r}: {table!r} is no base table with these columns, or some are computed",
-                remedy="name a table and columns that it stores; for a view, say whose word it is that each "
-                "of its rows comes from one person",
+                remedy="correct the list of sources",
                 name=source.name,
                 table=table,
             )
@@ -152,7 +151,7 @@ def check_described(
         if ask(f"SELECT 1 FROM {dialect.table(join.table)} {twice}", ()):
             raise SchemaError(
                 "source {name!r}: the key {column!r} of the table {table!r} is there twice",
-                remedy="join a table that has one row for each key",
+                remedy="correct the list of sources",
                 name=source.name,
                 column=join.key,
                 table=join.table,

@@ -54,9 +54,7 @@ def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> Non
             )
         if first[name] != other[name]:
             raise SchemaError(
-                "the files of the folder disagree about {column!r}: {one} and {two}",
+                "the files of the folder disagree about the column {column!r}",
                 remedy="write all files with the same columns and types",
                 column=name,
-                one=first[name],
-                two=other[name],
             )

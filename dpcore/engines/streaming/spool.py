@@ -5,6 +5,7 @@ data base, whose rows come in another order each time, so that a place says noth
 file is in the folder for temporary files, nobody can open it by a name, and it ends with its engine.
 """
 
+import errno
 import os
 import tempfile
 import threading
@@ -49,7 +50,7 @@ class Spool:
 
     def _write(self, data: Any, start: int) -> None:
         if os.pwrite(self._file.fileno(), data, start) != data.size:
-            raise OSError("the disk is full")
+            raise OSError(errno.ENOSPC, "the disk is full")
 
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]

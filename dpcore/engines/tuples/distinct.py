@@ -118,8 +118,7 @@ class Tupling:
 def too_many(what: str, most: int) -> LimitError:
     """Return the error of a table with more than `most` "rows" or "distinct tuples"."""
     return (RowsError if what == "rows" else LimitError)(
-        "the table has more than {most:,} {what}, which are not brought into memory",
+        "more than {most:,} rows, or different ones, would have to be brought into memory",
         remedy="take fewer columns, or a sample that is marked as one",
         most=most,
-        what=what,
     )

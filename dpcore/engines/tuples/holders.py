@@ -143,8 +143,7 @@ class _Holdings:
         here = stands[group]
         if int(here.sum()) > MOST_PAIRS:
             raise LimitError(
-                "people hold too many different sets of rows to be counted in memory (above {most:,})",
+                "people have too many different rows to be counted in memory",
                 remedy="take fewer columns, or a sample that is marked as one",
-                most=MOST_PAIRS,
             )
         return cls(sums=sums[order[new]], people=people, group=number[group[here]], place=place[here])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
 from dpcore.evaluation.attacks.knowledge import inference, linkability
@@ -80,13 +80,9 @@ def disclosure(
     tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
     names = tables[0].names
     if len(names) < 2:
-        raise ParameterError(
-            "the tables have fewer than two columns in common", remedy="compare tables with the same headers"
-        )
+        raise nothing_in_common()
     if secret is not None and secret not in names:
-        raise ParameterError(
-            "one of the tables has no column {column!r}", remedy="choose another column", column=secret
-        )
+        raise no_column(secret)
     people = tables[0]
     others = tables[2] if control is not None else None
     if others is not None:
@@ -168,9 +164,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
         people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
         count = int(people.max(initial=-1)) + 1
         if count < 20:
-            raise ParameterError(
-                "the table has too few people to hold half of them out", remedy="bring more rows"
-            )
+            raise too_few_rows()
         rng = np.random.default_rng(_SEED)
         half = np.zeros(count, dtype=bool)
         half[rng.permutation(count)[: count // 2]] = True

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, SchemaError, two_roles
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
 from dpcore.progress import OnProgress, silent
@@ -163,11 +163,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
     def __post_init__(self) -> None:
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
-            raise SchemaError(
-                "{column} has two roles at once",
-                remedy="leave it out of one of the two",
-                column=both[0],
-            )
+            raise two_roles(both[0])
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """Return the rows, or distinct tuples where they do not fit and each row is a person."""

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import LimitError, ParameterError
+from dpcore.errors import LimitError, ParameterError, nothing_in_common
 from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import Linkage
 from dpcore.schema.values import SUPPRESSED, texts
@@ -35,11 +35,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
             remedy="make the table by levels (full-domain or local recoding)",
         )
     if not names or people.empty:
-        raise ParameterError(
-            "the list has no rows, or none of the columns {columns}",
-            remedy="compare tables with the same headers",
-            columns=", ".join(plan.quasi_identifiers),
-        )
+        raise nothing_in_common()
     published = made.table.frame
     groups = pd.DataFrame({name: texts(published[name]) for name in names}).value_counts(sort=False)
     if len(groups) > MAX_GROUPS:

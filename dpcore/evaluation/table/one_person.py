@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError, UsageError
+from dpcore.errors import UsageError, two_roles
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
@@ -98,13 +98,11 @@ class OnePerson(RowsEvaluation[PersonReport]):
         Raises: ParameterError for no known fact; SchemaError for an unknown column.
         """
         if not self.known:
-            raise ParameterError("nothing is known of this person", remedy="say at least one thing")
+            raise UsageError("nothing is known of this person", remedy="say at least one thing")
         frame = original.frame
         twice = set(self.sensitive) & {each.column for each in self.known}
         if twice:
-            raise SchemaError(
-                "{column} has two roles at once", remedy="leave it out of one of the two", column=min(twice)
-            )
+            raise two_roles(min(twice))
         rows = np.flatnonzero(np.logical_and.reduce([each.agrees(frame) for each in self.known]))
         person = person_of(frame, schema.unit.id_column)
         among = None if person is None else person[rows]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import UsageError, too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.interval import IntervalColumn
@@ -46,9 +46,7 @@ def thin_rows(
     Raises: ParameterError for columns that are no numbers, or a table of fewer than seven rows.
     """
     if len(frame) < NEIGHBORS + 2 or not columns:
-        raise ParameterError(
-            "density needs at least {rows} rows and one column", remedy="bring more rows", rows=NEIGHBORS + 2
-        )
+        raise too_few_rows()
     scaled = []
     for name in columns:
         column = schema.column(name)

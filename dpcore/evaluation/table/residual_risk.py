@@ -9,7 +9,7 @@ from dpcore.anonymize.apply import Anonymization, anonymized
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality
 from dpcore.anonymize.recoded import leaf_codes
-from dpcore.errors import InfeasibleError
+from dpcore.errors import every_row_suppressed
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.trial import Side, after_of
 from dpcore.evaluation.table.verdict import unique_share
@@ -81,7 +81,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():
-            raise InfeasibleError("no row of this table leaves", remedy="lower k, or choose less")
+            raise every_row_suppressed()
         shown = result.rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])

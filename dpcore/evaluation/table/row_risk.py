@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import SchemaError
+from dpcore.errors import two_roles
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import visible_rows
 from dpcore.progress import OnProgress, silent
@@ -109,11 +109,7 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
     def __post_init__(self) -> None:
         for name in self.quasi_identifiers:
             if name in (self.weight, self.household):
-                raise SchemaError(
-                    "{column} has two roles at once",
-                    remedy="leave it out of one of the two",
-                    column=name,
-                )
+                raise two_roles(name)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> RowRiskReport:
         """Return the report, in which a group is as large as its number of people.

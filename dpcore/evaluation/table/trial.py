@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.anonymize.apply import Anonymization, anonymized
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality
-from dpcore.errors import InfeasibleError
+from dpcore.errors import every_row_suppressed
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import visible_rows
 from dpcore.evaluation.table.verdict import unique_share
@@ -84,7 +84,7 @@ class Trial(RowsEvaluation[TrialReport]):
         result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), on_progress)
         seconds = time.thread_time() - start
         if result.hidden.all():
-            raise InfeasibleError("these demands suppress every row", remedy="lower k, or choose less")
+            raise every_row_suppressed()
         plan, rows = result.plan, result.rows
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import ParameterError
+from dpcore.errors import no_column, no_rows
 from dpcore.evaluation.base import Evaluation, Readable, Result
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique, Domain
@@ -45,9 +45,7 @@ class CellCounts:
         Raises: ParameterError without rows of both.
         """
         if self.other is None or not self.other.any():
-            raise ParameterError(
-                "one of the tables has no rows", remedy="choose a table with at least one row"
-            )
+            raise no_rows()
         return total_variation(self.original, self.other)
 
     @property
@@ -80,11 +78,7 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
         if self.other is not None:
             for name in itertools.chain.from_iterable(cliques):
                 if name not in self.other.frame:
-                    raise ParameterError(
-                        "one of the tables has no column {column!r}",
-                        remedy="choose another column",
-                        column=name,
-                    )
+                    raise no_column(name)
         return {each.clique: each.values for each in table.counts(cliques)}
 
     def _compared(self, original: ExactCounts, schema: Schema) -> Iterator[CellCounts]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, no_column, too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import Codes, Floats
 from dpcore.evaluation.utility import learners
@@ -158,7 +158,7 @@ def random_splits(
     people = pd.factorize(original[person])[0] if person else np.arange(len(original))
     count = int(people.max(initial=-1)) + 1
     if count < 10:
-        raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
+        raise too_few_rows()
     cuts = []
     for number in range(times):
         held_out = np.zeros(count, dtype=bool)
@@ -216,9 +216,7 @@ class _Examples:
         cls, frame: pd.DataFrame, schema: Schema, columns: list[str], target: str, rng: np.random.Generator
     ) -> _Examples:
         if target not in frame:
-            raise ParameterError(
-                "one of the tables has no column {column!r}", remedy="choose another column", column=target
-            )
+            raise no_column(target)
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
         codes = classes(frame, schema, target) if has_classes(column) else np.zeros(0, dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import UsageError, nothing_in_common
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -80,10 +80,7 @@ def marginal_error(
     """
     columns = tuple(name for name in schema.domain.names if name in original and name in other)
     if not columns or not len(original) or not len(other):
-        raise ParameterError(
-            "the tables have no column of the schema in common",
-            remedy="compare tables with the same headers",
-        )
+        raise nothing_in_common()
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise UsageError(
             f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",

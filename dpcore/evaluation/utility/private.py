@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.loss import Loss, split
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import Floats
 from dpcore.evaluation.utility.features import classes, matrix
@@ -101,10 +101,7 @@ class PrivateMarginalError(_OfRelease):
         if self.way not in (1, 2):
             raise UsageError(f"way ({self.way}) must be 1 or 2", remedy="compare pairs")
         if not len(self._frame) or not self._cliques(schema):
-            raise ParameterError(
-                "the tables have fewer than two columns in common",
-                remedy="compare tables with the same headers",
-            )
+            raise nothing_in_common()
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
@@ -170,13 +167,9 @@ class PrivateAccuracy(_OfRelease):
                 f"column {self.target!r} holds numbers, not classes", remedy="predict a column of categories"
             )
         if self.target not in self._frame or not self._columns(schema):
-            raise ParameterError(
-                "the release does not have column {target!r} and another one to learn from",
-                remedy="choose another column",
-                target=self.target,
-            )
+            raise no_column(self.target)
         if not (classes(self._frame, schema, self.target) >= 0).any():
-            raise ParameterError("the tables have too few rows to learn from", remedy="bring more rows")
+            raise too_few_rows()
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError
+from dpcore.errors import too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import Floats
 from dpcore.evaluation.utility import measures
@@ -39,10 +39,7 @@ def propensity(
     cells = Cells.of(original, release, schema, names)
     rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
     if rows < FOLDS:
-        raise ParameterError(
-            "the tables have too few rows to learn from",
-            remedy="bring more rows",
-        )
+        raise too_few_rows()
     order = rng.permutation(len(original))
     own = cells.matrix("original")[order[:rows]]
     others = (

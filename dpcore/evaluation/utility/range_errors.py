@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.loss import PureDP
-from dpcore.errors import ParameterError
+from dpcore.errors import no_column
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.utility.range_queries import (
     Bound,
@@ -169,9 +169,7 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
     if isinstance(source, Release):
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
-        raise ParameterError(
-            "the table has no column {column!r}", remedy="check the names", column=column.name
-        )
+        raise no_column(column.name)
     counts = np.bincount(column.encode(source.frame[column.name]), minlength=column.size)
     return counts[: column.values_size].astype(np.float64)
 

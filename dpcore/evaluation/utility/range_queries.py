@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
@@ -40,7 +40,7 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
         start, end = cell_range(_interval(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
     if column not in source.columns:
-        raise ParameterError("the table has no column {column!r}", remedy="check the names", column=column)
+        raise no_column(column)
     values = source[column]
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     if not dates and not pd.api.types.is_numeric_dtype(values.dtype):

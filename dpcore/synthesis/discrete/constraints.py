@@ -61,11 +61,7 @@ class Determines:
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(int, self.cells)))
         if self.column == self.target:
-            raise ParameterError(
-                "column {column!r} cannot determine itself",
-                remedy="name two columns",
-                column=self.column,
-            )
+            raise UsageError(f"column {self.column!r} cannot determine itself", remedy="name two columns")
 
     def to_dict(self) -> dict[str, Any]:
         return {"column": self.column, "target": self.target, "cells": list(self.cells)}
@@ -112,7 +108,7 @@ class Constraints:
         tree = JunctionTree.over(domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques)
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
-                "the impossible combinations tie columns together to {cells} cells, more than {limit}",
+                "this takes {cells} cells together, more than {limit}",
                 remedy="drop a combination, or use a wider step",
                 cells=tree.cells,
                 limit=MAX_CONSTRAINT_CELLS,

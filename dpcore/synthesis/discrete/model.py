@@ -191,7 +191,9 @@ class SyntheticModel(Model):
             name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
         }
         if any(not weight.any() for weight in weights.values()):
-            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+            raise InfeasibleError(
+                "the model holds no such rows, or hardly any", remedy="ask for other values"
+            )
         return replace(
             self,
             grouping=self.grouping.restricted(masks),

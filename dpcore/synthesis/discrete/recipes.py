@@ -96,11 +96,11 @@ class Tree(TableRecipe):
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, choose the tree, measure its edges, fit."""
-        on_progress("measure columns", 0.0)
+        on_progress("measuring", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered)
         pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
-        on_progress("choose and measure pairs", 0.3)
+        on_progress("measuring", 0.3)
         learner.measure_tree(measurer.loss.share(1 - columns.spent))
         on_progress("fit", 0.6)
         fitted = learner.refit(quick=False)
@@ -168,7 +168,7 @@ class Adaptive(TableRecipe):
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit a round at a time."""
-        on_progress("measure columns", 0.0)
+        on_progress("measuring", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
         learner = self._learner(
             measurer,
@@ -180,7 +180,7 @@ class Adaptive(TableRecipe):
         # private choices and Laplace noise leave nothing for a second look where columns are not clear
         rounds = 1 if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE else self.rounds
         for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), rounds)):
-            on_progress("choose and measure", (turn + 0.2) / rounds)
+            on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:

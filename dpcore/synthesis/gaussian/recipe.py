@@ -131,16 +131,9 @@ class Gaussian(Recipe):
         features = [name for name in names if name not in one_hot]
         for name in features:
             column = schema.column(name)
-            if column.missing:
+            if column.missing or (isinstance(column, Categorical) and not column.ordered and column.size > 2):
                 raise ParameterError(
-                    "column {column!r} has a cell for missing values, and a feature is a number in every row",
-                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
-                    column=name,
-                    cells=column.size,
-                )
-            if isinstance(column, Categorical) and not column.ordered and column.size > 2:
-                raise ParameterError(
-                    "column {column!r} has categories without an order, not numbers",
+                    "column {column!r} holds no numbers, or not in every row",
                     remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
                     column=name,
                     cells=column.size,
@@ -155,16 +148,10 @@ class Gaussian(Recipe):
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, a column named twice, a label or feature of one cell, and too many sums."""
         domain.clique((self.label, *self.features, *self.one_hot))
-        if domain.size(self.label) < 2:
-            raise ParameterError(
-                "the label {column!r} has one cell, so there is nothing to tell apart",
-                remedy="declare at least two classes",
-                column=self.label,
-            )
-        for name in self.features + self.one_hot:
+        for name in (self.label, *self.features, *self.one_hot):
             if domain.size(name) < 2:
                 raise ParameterError(
-                    "the feature {column!r} has one cell: it is constant, and tells no class from another",
+                    "column {column!r} has one cell, which tells nothing apart",
                     remedy="choose another column",
                     column=name,
                 )
@@ -199,11 +186,11 @@ class Gaussian(Recipe):
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the number of rows, then the sums that it carries, and compute moments."""
         loss, domain, by = measurer.loss, measurer.domain, (self.label,)
-        on_progress("count rows", 0.0)
+        on_progress("measuring", 0.0)
         count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
         groups = self.groups
         if groups is None:
-            on_progress("find feature groups", 0.1)
+            on_progress("measuring", 0.1)
             groups = find_groups(measurer, self.features, loss.share(GROUP_SHARE))
         pairs = _pairs(groups)
         left = loss.share(self._left())
@@ -211,7 +198,7 @@ class Gaussian(Recipe):
         if count is not None:
             total = max(float(count.values[0, 0]), 1.0)
             detail = self._carried(total, domain, len(pairs), left, measurer.rows)
-        on_progress("measure classes", 0.3)
+        on_progress("measuring", 0.3)
         parts = self._shares(detail)
         wanted = pairs if detail == "products" else []
         first = measurer.sums(by, self._first(domain), left.share(parts[0]))
@@ -221,7 +208,7 @@ class Gaussian(Recipe):
         on_progress("fit", 0.6)
         marginals, model = self._published(domain, first, second, wanted, loss)
         if len(parts) > 2:
-            on_progress("measure cells", 0.8)
+            on_progress("measuring", 0.8)
             model = replace(model, split=self._split(measurer, model, left.share(parts[2])))
         return marginals, model
 

@@ -117,7 +117,9 @@ class GraphicalModel:
         """
         state = State(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
-            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+            raise InfeasibleError(
+                "the model holds no such rows, or hardly any", remedy="ask for other values"
+            )
         for table in state.tables:
             table *= self.total / table.sum()
         return state.log_mass, tuple(state.tables)

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.release import MAX_ROWS, Guarantee, Release, check_rows
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.sampling import sample_cells
@@ -34,19 +34,21 @@ class Pooled:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "releases", tuple(self.releases))
-        if len(self.releases) < 2:
-            raise ParameterError("pooling needs at least two releases", remedy="choose another release")
-        if len({release.request_id for release in self.releases}) < len(self.releases):
-            raise ParameterError("a release is named twice", remedy="choose another release")
-        first, *others = self.releases
-        if not first.model_columns:
-            raise SchemaError("the first release draws no rows", remedy="choose another release")
-        for other in others:
-            if _facts(other.schema, other.model_columns) != _facts(first.schema, first.model_columns):
-                raise SchemaError(
-                    "the releases have different columns, cells or privacy units, so they are not one table",
-                    remedy="choose another release",
-                )
+        ids = {release.request_id for release in self.releases}
+        first = self.releases[0] if self.releases else None
+        if (
+            first is None
+            or not first.model_columns
+            or not 1 < len(ids) == len(self.releases)
+            or any(
+                _facts(other.schema, other.model_columns) != _facts(first.schema, first.model_columns)
+                for other in self.releases
+            )
+        ):
+            raise SchemaError(
+                "pooling takes different releases with drawn rows, of the same columns, cells and unit",
+                remedy="choose another release",
+            )
 
     @property
     def total(self) -> float:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, get_args
 
 import numpy as np
 
-from dpcore.errors import DpcoreError, ParameterError, ReadError
+from dpcore.errors import DpcoreError, ParameterError, ReadError, other_kind
 from dpcore.release import Release, check_whole
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import describe
@@ -46,16 +46,10 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size > MAX_FILE:
-        raise ReadError(
-            "the release file is larger than {most} MB",
-            remedy="keep only the columns or rows that you need",
-            most=MAX_FILE // 10**6,
-        )
+        raise _too_large()
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
-        raise ReadError(
-            "the file holds more than {most} values", remedy="take the file as it was saved", most=MAX_VALUES
-        )
+        raise _too_large()
     try:
         fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
         _demand(isinstance(fields, dict) and "digest" in fields and isinstance(fields["version"], int))
@@ -69,7 +63,7 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     except ReadError:
         raise
     except (DpcoreError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise _no_release() from None
+        raise other_kind() from None
     return release
 
 
@@ -145,17 +139,17 @@ def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:
 
 def _demand(*conditions: object) -> None:
     if not all(conditions):
-        raise _no_release()
+        raise other_kind()
 
 
-def _no_release() -> ReadError:
+def _too_large() -> ReadError:
     return ReadError(
-        "the file is not a release that can be read", remedy="ask for it again where it was made"
+        "the release file is too large to be read", remedy="keep only the columns or rows that you need"
     )
 
 
 def _refuse(_: str) -> NoReturn:
-    raise _no_release()
+    raise other_kind()
 
 
 def _finite(text: str) -> Any:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.errors import InfeasibleError, ParameterError, UsageError, no_column, too_many_columns
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique
@@ -84,26 +84,13 @@ def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0
     Raises: ParameterError for what the release cannot be asked; LimitError for too many conditions.
     """
     if len(where) > MAX_CONDITIONS:
-        raise LimitError(
-            "{count} conditions are more than {limit}",
-            remedy="ask about fewer columns",
-            count=len(where),
-            limit=MAX_CONDITIONS,
-        )
+        raise too_many_columns()
     known = askable(release)
     if not _cliques(release):
-        raise ParameterError(
-            "the release holds no counts that can be asked about",
-            remedy="look at the figures that it publishes",
-        )
+        raise UsageError("the release holds no counts that can be asked about", remedy="look at its figures")
     for name in where:
         if name not in known:
-            raise ParameterError(
-                "the release cannot be asked about column {column!r}",
-                remedy="choose among {columns}",
-                column=name,
-                columns=", ".join(map(repr, known)) or "no columns",
-            )
+            raise no_column(name)
     cells = {name: cells_of(release.schema.column(name), asked) for name, asked in where.items()}
     pieces = _cover(release, cells)
     single = len(pieces) == 1
@@ -140,7 +127,7 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
         raise
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(
-            "a range of column {column!r} needs two bounds",
+            "a range of column {column!r} needs numbers",
             remedy="write them like {low} and {high}",
             column=column.name,
             low=column.bounds[0],

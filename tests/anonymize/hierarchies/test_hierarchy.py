@@ -52,11 +52,11 @@ def test_files_as_people_have_them(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "empty"),
-        ("a;x;*\nb;*\n", "number of levels"),
-        ("a;x;*\na;y;*\n", "two different paths"),
+        ("", "one line per value"),
+        ("a;x;*\nb;*\n", "one line per value"),
+        ("a;x;*\na;y;*\n", "one line per value"),
         ("a;x;u;*\nb;x;v;*\n", "level 2 does not nest"),
-        ("a;x\nb;y\n", "last level"),
+        ("a;x\nb;y\n", "one line per value"),
     ],
     ids=["empty", "ragged", "two paths", "not nested", "no common top"],
 )

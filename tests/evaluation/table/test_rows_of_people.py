@@ -192,7 +192,7 @@ def test_a_budget_too_small_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_engine_keeps_to_the_number_that_was_found() -> None:
     """Noise for 3 rows would be drawn on rows of which others were left out."""
     ledger = dp.MemoryLedger()
-    with pytest.raises(dp.SchemaError, match="keeps to another number"):
+    with pytest.raises(dp.ParameterError, match="keeps to another number"):
         dp.Curator.open(
             FrameEngine(frame(), SCHEMA, key=ledger.key), SCHEMA, budget=dp.PureDP(epsilon=1), ledger=ledger
         )

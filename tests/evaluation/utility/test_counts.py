@@ -99,7 +99,7 @@ def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(same) == list(other) == [("sex",), *pairs(10**6)]
     assert set(same.values()) == {0}
     assert (other["sex",], other["sex", "age"]) == (0, 0.5)
-    with pytest.raises(dp.ParameterError, match="has no rows"):
+    with pytest.raises(dp.SchemaError, match="has no rows"):
         distances(rows[:0])
 
 
@@ -128,10 +128,10 @@ def test_both_tables_have_the_same_cells() -> None:
 
 def test_columns_that_one_table_lacks_are_refused() -> None:
     """A missing column would end in an error of pandas that names it, and a row of nothing in a division."""
-    with pytest.raises(dp.ParameterError, match="no column 'sex'"):
+    with pytest.raises(dp.SchemaError, match="no column 'sex'"):
         compared(SECOND[["age"]], "sex")
     (age,) = compared(SECOND.iloc[:0], "age")
-    with pytest.raises(dp.ParameterError, match="no rows"):
+    with pytest.raises(dp.SchemaError, match="no rows"):
         age.distance  # noqa: B018
 
 

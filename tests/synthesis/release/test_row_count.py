@@ -139,8 +139,8 @@ def test_the_lower_end_is_that_of_frechet() -> None:
         ({"age": (40, 20)}, "must rise"), ({"age": (20, 20)}, "must rise"),
         ({"age": (float("nan"), 20)}, "is not a cell bound"),
         ({"age": (float("-inf"), 20)}, "is not a cell bound"),
-        ({"age": "F"}, "needs two bounds"), ({"age": (1, 2, 3)}, "needs two bounds"),
-        ({"day": ("soon", "2020-07-01")}, "needs two bounds"), ({"sex": []}, "no such category"),
+        ({"age": "F"}, "needs numbers"), ({"age": (1, 2, 3)}, "needs numbers"),
+        ({"day": ("soon", "2020-07-01")}, "needs numbers"), ({"sex": []}, "no such category"),
         ({"sex": "X"}, "no such category"), ({"sex": (1, 2)}, "no such category"),
     ],
 )  # fmt: skip
@@ -154,7 +154,7 @@ def test_what_cannot_be_asked(where: dict[str, Any], says: str) -> None:
 def test_a_thousand_conditions() -> None:
     """A question could take any amount of work."""
     _, release = released(MARGINALS, epsilon="1")
-    with pytest.raises(LimitError, match="1000 conditions are more than 20"):
+    with pytest.raises(LimitError, match="too many to be computed together"):
         count_rows(release, {f"column {i}": "x" for i in range(1_000)})
 
 
@@ -162,6 +162,6 @@ def test_tables_that_are_joined_too_closely(monkeypatch: pytest.MonkeyPatch) -> 
     """Tables with loops would be multiplied out into one table of all columns."""
     _, release = released(MARGINALS, epsilon="1")
     monkeypatch.setattr(chain, "MAX_CELLS", 10)
-    with pytest.raises(LimitError, match="joined too closely"):
+    with pytest.raises(LimitError, match="too many to be computed together"):
         count_rows(release, {"age": (20, 50), "city": "A"})
     assert count_rows(release, {"age": (20, 50), "sex": "F"}).measured

@@ -80,14 +80,14 @@ def test_another_key_is_refused(settings: Settings) -> None:
     """With a new key every table is unknown, and would have its whole budget again."""
     key = Store(settings).key
     assert Store(dataclasses.replace(settings, key=key)).key == key
-    _refuses(dataclasses.replace(settings, key=b"k" * 32), "key does not belong")
+    _refuses(dataclasses.replace(settings, key=b"k" * 32), "key of this ledger")
     with Store(settings).writing() as connection:  # the key of rows of another ledger, or none
         kept = connection.execute(sa.select(about.c.row_key)).scalar_one()
         connection.execute(sa.update(about).values(row_key="00" * 32))
-    _refuses(settings, "key does not belong")
+    _refuses(settings, "key of this ledger")
     with sqlite3.connect(settings.data_dir / "workbench.sqlite") as file:
         file.execute("UPDATE workbench SET row_key = ''")
-    _refuses(settings, "key does not belong")
+    _refuses(settings, "key of this ledger")
     with sqlite3.connect(settings.data_dir / "workbench.sqlite") as file:
         file.execute("UPDATE workbench SET row_key = ?", [kept])
     path = settings.data_dir / "ledger.key"
@@ -108,7 +108,7 @@ def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
     with Store(settings).writing() as connection:
         connection.execute(sa.update(about).values(version=VERSION + 1))
-    words = f"version {VERSION + 1} and this program knows up to version {VERSION}; start the newer version"
+    words = f"version {VERSION + 1}, and this program reads {VERSION}; open it with the program"
     _refuses(settings, words)
 
 
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """A traceback would be shown when the data directory cannot be used."""
     (tmp_path / "file").write_text("")
-    _refuses(Settings(data_dir=tmp_path / "file" / "var"), "database refused|cannot be opened")
+    _refuses(Settings(data_dir=tmp_path / "file" / "var"), "database refused")
 
 
 def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_limits_are_numbers() -> None:
     assert settings_from({}).runs >= 1
     for name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES", "WORKBENCH_TABLE_MB", "WORKBENCH_IDLE_MINUTES"):
         for text in ("0", "-1", "many", "nan", "inf"):
-            with pytest.raises(ParameterError, match=f"{name} must be a number above 0"):
+            with pytest.raises(ParameterError, match=f"{name} must be of the form > 0"):
                 settings_from({name: text})
 
 

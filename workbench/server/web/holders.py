@@ -56,16 +56,12 @@ def check_room(size: int) -> None:
     Raises: LimitError.
     """
     settings, open_sizes = read_settings(), sizes()
-    if len(open_sizes) >= settings.tables:
+    together = sum(open_sizes) + tabs.sent_bytes() + size
+    if len(open_sizes) >= settings.tables or together > settings.table_bytes:
         raise LimitError(
-            "this server holds as many open tables as it may ({tables})",
+            "this server has no room for one more table: open are at most {tables}, of {limit} MB together",
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,
-        )
-    if sum(open_sizes) + tabs.sent_bytes() + size > settings.table_bytes:
-        raise LimitError(
-            "this server has no room for one more table: open tables and files may take {limit} MB together",
-            remedy="close tabs that you no longer need, or try again in a while",
             limit=settings.table_bytes // 10**6,
         )
 

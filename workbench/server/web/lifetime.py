@@ -27,13 +27,15 @@ _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
 def _load() -> None:
     """Load what pages are made of, and take it out of what Python looks through for garbage.
 
-    That search holds every tab; no row has come yet, so none is kept.
+    That search holds every tab, so it is made seldom; rows that were dropped have one of their own. No row
+    has come yet, so none is kept.
     """
     rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
     for name in (*_PAGES_NEED, *(each.name for each in rooms if "__main__" not in each.name)):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _answer_at_once() -> None:
@@ -69,7 +71,8 @@ async def _forget_regularly(seconds: float) -> None:
             idle = holders.drop_idle()
             for holder in idle:
                 tabs.start_anew(holder.tab, holders.KEY, holder)
-            ended = tabs.forget_closed(rows_left=bool(idle))
+            ended = tabs.forget_closed()
+            await asyncio.to_thread(tabs.give_back_rows, dropped=bool(ended or idle))
         except Exception as error:  # another version of Streamlit: said, and tried again
             _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
         else:

@@ -97,11 +97,8 @@ def forget_uploads(session_id: str) -> None:
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
 
 
-def forget_closed(*, rows_left: bool = False) -> int:
-    """End sessions whose time is over, and give their memory back, and return how many ended.
-
-    Args: rows_left: whether rows were dropped elsewhere, too.
-    """
+def forget_closed() -> int:
+    """End sessions whose time is over, and return how many ended."""
     sessions: Any = runtime.get_instance()._session_mgr
     ended = sessions._session_storage._cache.expire()
     count = len(ended)
@@ -110,13 +107,19 @@ def forget_closed(*, rows_left: bool = False) -> int:
         session.shutdown()
         _empty(session)
         del session
-    dropped = bool(count or rows_left)
+    return count
+
+
+def give_back_rows(*, dropped: bool) -> None:
+    """Give the memory of dropped rows back, now and at the next call: some of it is freed only by then.
+
+    Args: dropped: whether rows were dropped since the last call.
+    """
     if dropped or _left_behind.is_set():
         _left_behind.clear()
         give_back_memory()
-    if dropped:  # once more at the next call: some of it is freed only by then
+    if dropped:
         _left_behind.set()
-    return count
 
 
 def _empty(session: Any) -> None:

@@ -109,20 +109,17 @@ def read_within(
 
 
 def _refusal(ended: process.WorkEnded) -> DpcoreError:
-    if ended.kind == "memory":
+    if ended.kind in ("memory", "time"):
         return LimitError(
-            "reading this file takes more than {limit} MB of memory, whatever its own size",
+            "reading this file takes more than {limit} MB of memory or {seconds} seconds of computing",
             remedy="keep only the columns or rows that you need",
             limit=MEMORY // 2**20,
-        )
-    if ended.kind == "time":
-        return LimitError(
-            "reading this file takes more than {limit} seconds of computing",
-            remedy="keep only the columns or rows that you need",
-            limit=SECONDS,
+            seconds=SECONDS,
         )
     if ended.kind == "busy":
-        return LimitError("the server is busy: this file was not read in time", remedy="try again in a while")
+        return LimitError(
+            "the server is busy: this file was not read in time", remedy="try again in a minute"
+        )
     return ReadError(
         "the file holds something that cannot be read ({kind})",
         remedy="export the table again as CSV in UTF-8",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from workbench.locale.languages import languages
-from workbench.ui.language import Words, _, code
+from workbench.ui.language import Words, _, capital, code
 from workbench.ui.report.drawing import Drawing
 from workbench.ui.wording import printable
 
@@ -26,6 +26,10 @@ STYLE_DIGEST, SCRIPT_DIGEST = (
 """By which a content policy knows the style and the script of a page."""
 _QUESTIONS = "\x00"
 LABELS = Words("report.labels")
+FILES = (
+    *("explore.html", "counts.csv", "counts.parquet", "counts.json", "datapackage.json"),
+    *("rows.csv", "rows.parquet", "guarantee.json", "release.json"),
+)
 """The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
 BADGES = Words("report.badges")
@@ -128,7 +132,14 @@ class Page:
 
 def linked(names: Collection[str]) -> tuple[Download, ...]:
     """Return the files as a page with its own address offers them."""
-    return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
+    return tuple(Download(href=f"?file={name}", name=name, label=label(name)) for name in names)
+
+
+def label(name: str) -> str:
+    """Say what a file holds, and its format."""
+    what, _dot, ending = name.partition(".")
+    formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
+    return capital(LABELS[what]) + formats[ending]
 
 
 def page(document: Document, explore: str = "") -> Page:

@@ -13,7 +13,7 @@ from dpcore.release import Release
 from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
 from workbench.ui.language import Words, _, day, said
-from workbench.ui.report.document import LABELS, Download
+from workbench.ui.report.document import FILES, Download, label
 from workbench.ui.report.explore import EXPLORE, PAGE, explorable
 from workbench.ui.report.sentences import singles
 from workbench.ui.wording import counted_words, loss_words
@@ -47,7 +47,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
         MODEL: True,
     }
     given = {"": True} | {need: is_there for need, is_there in there.items() if need in contents}
-    return [name for name in LABELS if given.get(_NEEDS.get(name, ""))]
+    return [name for name in FILES if given.get(_NEEDS.get(name, ""))]
 
 
 def content(release: Release, name: str) -> bytes:
@@ -109,7 +109,7 @@ def embedded(release: Release) -> tuple[Download, ...]:
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            downloads.append(Download(href=href, name=name, label=LABELS[name]))
+            downloads.append(Download(href=href, name=name, label=label(name)))
     return tuple(downloads)
 
 

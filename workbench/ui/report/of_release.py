@@ -17,7 +17,7 @@ from dpcore.tables.answer import Answer
 from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import Words, _, day, n_, said
 from workbench.ui.report import asking, compare, downloads, explore, sentences
-from workbench.ui.report.document import Document, Picture, TextTable, linked, page
+from workbench.ui.report.document import BADGES, Document, Picture, TextTable, linked, page
 from workbench.ui.report.drawing import Ends, grid, lying_bars, upright_bars
 from workbench.ui.wording import (
     USUAL_DELTA,
@@ -70,7 +70,7 @@ def document(
         title=title,
         lead=lead,
         badge="private",
-        badge_text=_("differentially private · {loss}").format(loss=loss_words(release.guarantee.loss)),
+        badge_text=f"{BADGES['private']} · {loss_words(release.guarantee.loss)}",
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
         about=(*_about(release), *([compare.loss(release, earlier)] if earlier else ())),
         pictures=(*drawn, *differences),

@@ -45,7 +45,7 @@ def test_what_is_read_is_what_the_library_reads() -> None:
         (b"a,b\n1\n1,2\n", ReadError, "fewer fields than the 2 expected"),
         (b"a\n" + b"x" * 10_001 + b"\n", LimitError, "10,000 characters"),
         (b"x\n" + b"\n".join(b"%d" % (i**5) for i in range(1)) + b"\n", None, ""),
-        (b"a,b\n,\n,\n", SchemaError, "no column of the table"),
+        (b"a,b\n,\n,\n", SchemaError, "no column is left"),
     ],
 )
 def test_refusals_keep_their_kind_and_words(data: bytes, error: type[Exception] | None, words: str) -> None:
@@ -111,7 +111,7 @@ def test_a_busy_server_says_so() -> None:
     assert ended.value.kind == "busy"
     error = reading._refusal(ended.value)
     assert "server is busy" in str(error)
-    assert "try again in a while" in str(error)
+    assert "try again in a minute" in str(error)
 
 
 def compute_for_ever() -> None:
