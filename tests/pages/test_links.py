@@ -184,7 +184,7 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
     tab.set("multiselect", "sex", [])
     assert f"About {round(dp.count_rows(release, {'age': (20, 50)}).value):,}" in tab.text.replace("\\", "")
     for content, says in (
-        (b"[" * 100_000, "not a release"),
+        (b"[" * 100_000, "of another kind"),
         (release.to_json().replace('"created": "2', '"created": "1').encode(), "altered"),
         (release.to_json().replace('"version": 1, "request', '"version": 2, "request').encode(), "version 2"),
     ):
