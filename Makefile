@@ -1,4 +1,4 @@
-# make app    the workbench on http://127.0.0.1:8501
+# make app    the workbench on http://127.0.0.1:8501; FILES=folder opens its files of any size where they lie
 # make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
 # make proofs the rest: browsers, Spark, laws, lattices and properties in full
 # make lint   format, lint and types
@@ -18,7 +18,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: app lock parts licenses backup restore accept rekey test proofs lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
-	$(BIN)/streamlit run server.py
+	$(if $(FILES),WORKBENCH_FILES="$(FILES)") $(BIN)/streamlit run server.py
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
 lock:

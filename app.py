@@ -35,10 +35,8 @@ pages = {
         page_of("pages/local_dp.py", _("Local answers"), ":material/how_to_vote:"),
         page_of("pages/links.py", _("Links"), ":material/link:"),
     ],
-    _("Judge"): [
-        page_of("pages/evaluate.py", _("Evaluate"), ":material/balance:"),
-    ],
     _("For the record"): [
+        page_of("pages/evaluate.py", _("Evaluate"), ":material/balance:"),
         page_of("pages/ledger.py", _("Ledger"), ":material/receipt_long:"),
         page_of("pages/codebook.py", _("Codebook"), ":material/menu_book:"),
     ],
@@ -46,7 +44,7 @@ pages = {
 }
 
 page = st.navigation(pages)
-st.set_page_config(page_title=_("{page} · Privacy Workbench").format(page=page.title))
+st.set_page_config(page_title=f"{page.title} · {_('Privacy Workbench')}")
 session.session().page = page.url_path
 address.follow(shows_release=page.url_path == "synthesize")
 widgets.legible()

@@ -9,13 +9,14 @@ from streamlit import config
 
 from dpcore.errors import DpcoreError
 from share import answers, links
-from workbench.server.web import focus, guard, headers, health, lifetime, limits, requests, signing
-from workbench.store import roles, start
+from workbench.server.web import admission, focus, guard, headers, health, lifetime, limits, requests, signing
+from workbench.store import files, roles, start
 from workbench.store.settings import read_settings
 
 try:
     settings = read_settings()
     roles.check_roles()
+    files.check_folder(settings)
 except DpcoreError as error:
     sys.exit(f"The server cannot start: {error}")
 # Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
@@ -43,6 +44,7 @@ app = st.App(
         Middleware(headers.SecurityHeaders),
         Middleware(limits.Limits),
         Middleware(guard.Guard, settings=settings),
+        *([Middleware(admission.Admission)] if settings.files else []),
         Middleware(signing.SignIn),
         Middleware(focus.Focus),
     ],

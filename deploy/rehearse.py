@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTRUCTION = re.compile(r"([A-Z]+)\s+(.*)")
+SCRATCH = "import os, tempfile; print(os.path.dirname(tempfile.mkdtemp()))"
 SCRIPT = """
 set -eu
 mount -t overlay overlay -o lowerdir=/,upperdir={work}/upper,workdir={work}/work {work}/root
@@ -77,8 +79,8 @@ def inside(work: Path) -> int:
                 place = root / folder.lstrip("/") / target / ("" if target != "./" else source)
                 original = work / "context" / source
                 (shutil.copytree if original.is_dir() else shutil.copy)(original, place)
-        elif name == "ENV":
-            environment |= dict(part.split("=", 1) for part in rest.split())
+        elif name in ("ENV", "ARG"):
+            environment |= dict(part.split("=", 1) for part in shlex.split(rest))
         elif name == "USER":
             user = rest
         elif name == "HEALTHCHECK":
@@ -91,9 +93,11 @@ def inside(work: Path) -> int:
 def _serve(
     root: Path, folder: str, user: str, environment: dict[str, str], health: list[str], command: list[str]
 ) -> int:
-    for mount in (["-t", "tmpfs", "tmpfs", f"{root}/data"], ["-o", "remount,ro", f"{root}"]):
-        subprocess.run(["mount", *mount], check=True)
-    subprocess.run(["/usr/sbin/chroot", root, "chown", f"{user}:{user}", "/data"], check=True)
+    volumes = ("/data", "/scratch")
+    for volume in volumes:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", f"{root}{volume}"], check=True)
+    subprocess.run(["mount", "-o", "remount,ro", f"{root}"], check=True)
+    subprocess.run(["/usr/sbin/chroot", root, "chown", f"{user}:{user}", *volumes], check=True)
     as_user = [
         *("/usr/sbin/chroot", str(root), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
         *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "env", f"--chdir={folder}"),
@@ -114,6 +118,7 @@ def _serve(
             "it is nobody": run("id", "-u").stdout.strip() not in ("0", ""),
             "the program cannot be written": run("touch", f"{folder}/x").returncode != 0,
             "the system cannot be written": run("touch", "/etc/x").returncode != 0,
+            "temporary files are in /scratch": run("python", "-c", SCRATCH).stdout.strip() == "/scratch",
             "the ledger is in /data": run("test", "-s", "/data/workbench.sqlite").returncode == 0,
             "its key is the user's alone": run("stat", "-c%a", "/data/ledger.key").stdout.strip() == "600",
         }

@@ -56,7 +56,7 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    with top, st.spinner(_("Counting who is unique"), show_time=True):
+    with top, st.spinner(_("Computing"), show_time=True):
         report = findings.report(
             curator,
             columns,
@@ -73,11 +73,9 @@ with top:
     actions = st.container(horizontal=True)
 judged = criteria_view.measured(curator, report)
 with actions:
-    is_draft = session.session().draft is not None
-    label = _("Open it, to make it safer") if is_draft else _("Make it safer")
-    if st.button(label, type="primary", icon=":material/arrow_forward:"):
+    if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave(findings.change(report, columns, sensitive))
-        st.switch_page("pages/upload.py" if is_draft else "pages/anonymize.py")
+        st.switch_page("pages/upload.py" if session.session().draft is not None else "pages/anonymize.py")
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(curator, report, columns, listed, judged),

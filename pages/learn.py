@@ -12,12 +12,12 @@ from workbench.ui.language import _
 session.session()  # by way of app.py, as every page
 st.title(_("What privacy loss means, in ten pictures"))
 st.write(NOTES["page"])
-name = file_name(_("Learn"), _("lessons"), "html")
-file_view.download(_("All lessons as one page to print"), lessons.printed, name, icon="print")
+name = file_name(_("Learn"), "lessons", "html")
+file_view.download(_("Download as one HTML file"), lessons.printed, name, icon="print")
 for key in lessons.LESSONS:
     view.lesson(key)
 with st.expander(_("A walk: one company pays once, another asks by link"), key="open-walk"):
     view.walk()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
-    if st.toggle(_("Show them"), key="book-figures"):
+    if st.toggle(_("Show"), key="book-figures"):
         book_view.show()

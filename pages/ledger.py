@@ -53,7 +53,7 @@ st.header(_("Charges"))
 charges, notes = lines.charges(data_set), lines.notes(data_set)
 words = ""
 if len(charges) + len(notes) > 3:
-    words = st.text_input(_("Show only lines with"), key="ledger-words", placeholder=_("such as a column"))
+    words = st.text_input(_("Show only lines with"), key="ledger-words")
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
@@ -71,15 +71,11 @@ with not_covered.container(border=True):
     for sentence in lines.not_covered(data_set):
         st.markdown(f"- {sentence}")
 
-st.header(_("The same spends under other rules"))
-st.caption(SAYS["information"])
-comparison = lines.comparison(data_set)
-if comparison is None:
-    st.write(_("There is nothing to compare yet."))
-else:
+if (comparison := lines.comparison(data_set)) is not None:
+    st.header(_("The same spends under other rules"))
+    st.caption(SAYS["information"])
     st.dataframe(comparison, hide_index=True)
 
-st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(

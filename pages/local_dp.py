@@ -36,7 +36,10 @@ def see_answer() -> None:
     question = session.own(design.LocalState).question
     if question is None:
         question = dl.Question(
-            text=_("Did you ever?"), categories=[_("yes"), _("no")], protocol="randomized response", epsilon=1
+            text=_("How often did you feel unwell at work this month?"),
+            categories=[_("never"), _("once")],
+            protocol="randomized response",
+            epsilon=1,
         )
     view.respondent(question)
 
@@ -45,10 +48,10 @@ def read_answers() -> None:
     ways = {
         _("Try it on a table"): view.simulated,
         _("A survey made here"): view.collected,
-        _("A file of reports"): view.uploaded,
+        _("Reports as JSON lines, one per answer"): view.uploaded,
     }
     titles = dict(zip(ways, ways, strict=True))
-    ways[widgets.choose(_("Where the answers are"), titles, key="local-source")]()
+    ways[widgets.choose(capital("source"), titles, key="local-source")]()
 
 
 parts = {
@@ -59,6 +62,8 @@ parts = {
 titles = dict(zip(parts, parts, strict=True))
 if session.take(session.TrySurvey) is not None:
     session.Widget[str]("local-part").put(_("Read the answers"))
-part = widgets.choose(_("What do you want to do?"), titles, key="local-part", label_visibility="collapsed")
+part = widgets.choose(
+    _("Ask without learning anybody's answer"), titles, key="local-part", label_visibility="collapsed"
+)
 with widgets.errors_shown():
     parts[part]()

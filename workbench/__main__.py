@@ -48,13 +48,14 @@ from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
 from workbench.store.datasets import find
+from workbench.store.files import all_sources
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.policy import read_policy
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.shares import LinkDraft, in_days
-from workbench.store.sources import sources_in, sources_of
+from workbench.store.sources import sources_of
 from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
 from workbench.ui.language import _, capital, speaking
@@ -95,7 +96,8 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
     Args: schema: to open it under.
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
     """
-    for each in sources_of(person, sources_in(read_settings().sources, os.environ)):
+    listed = sources_of(person, all_sources(read_settings()))
+    for each in listed:
         if each.source.name == name:
             if schema is not None and (known := each.known()) is not None:
                 schema.unit.check_covers(known.unit)
@@ -109,7 +111,9 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
             raise
-        return Source(name=file.name, kind=file.suffix[1:], location=str(file.absolute()))
+        location = str(file.resolve())
+        own = Source(name=file.name, kind=file.suffix[1:], location=location)
+        return next((each.source for each in listed if each.source.location == location), own)
 
 
 def opened(

@@ -22,6 +22,7 @@ from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schem
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
+from dpcore.engines.sql.duckdb_source import tables_in
 from dpcore.engines.work import Part
 from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
@@ -126,6 +127,7 @@ class Curator(OnFile):
                 )
         return curator
 
+    tables_in = staticmethod(tables_in)
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
 
     @staticmethod

@@ -12,7 +12,7 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 from xml.etree import ElementTree
 
@@ -40,7 +40,7 @@ _BITS = re.compile(
 )
 USUAL_WEIGHT = 0.5
 """ARX's weight of a column, where the weight here is 1."""
-_WORDS = tomllib.loads(Path(__file__).with_name("arx.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
 
 
 def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:

@@ -41,7 +41,8 @@ DEFAULT_LIMITS = Limits()
 def _too_large(limits: Limits) -> LimitError:
     return LimitError(
         "the table has more than {megabytes:,.10g} MB, {rows:,} rows or {columns:,} columns",
-        remedy="keep only the columns or rows that you need",
+        remedy="keep only the columns or rows that you need, or have it opened where it lies: make app "
+        "FILES=folder, or whoever runs the server connects it",
         megabytes=limits.bytes / _MEGABYTE,
         rows=limits.rows,
         columns=limits.columns,

@@ -6,7 +6,7 @@ A person decides.
 import re
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 
 import pandas as pd
 
@@ -24,7 +24,7 @@ def _words(names: str, anywhere: str) -> re.Pattern[str]:
     return re.compile(rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}")
 
 
-_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
 _KNOWN, _SECRET = _words(**_LISTS["known"]), _words(**_LISTS["secret"])
 
 

@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 
 from dpcore.text import Text
 
@@ -29,7 +29,7 @@ LONGEST_NAME = 200
 PLACES = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_DATA = tomllib.loads(files(__package__).joinpath("detector.toml").read_text("utf-8"))
 _CHINESE = re.compile(r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII)
 _CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 

@@ -1,9 +1,9 @@
 """Words that tables of many countries use for missing values, for yes and no, and for the sexes."""
 
 import tomllib
-from pathlib import Path
+from importlib.resources import files
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MARKS = frozenset[str](_WORDS["marks"])
 _MISSING = frozenset[str](_WORDS["missing"])
 YES_AND_NO: tuple[tuple[str, str], ...] = tuple((yes, no) for yes, no in _WORDS["yes_and_no"])

@@ -27,6 +27,7 @@ PUBLIC = {
         "digest",
     ): "what was computed in this tab, which keeps it in its session",
     ("workbench.ui.report.document", ""): "our own style sheet",
+    ("workbench.store.files", "_short"): "the name of a source",
     ("workbench.store.surveys", "digest_of"): "random links",
     ("workbench.store.witness", "_path"): "the name of a source",
     ("workbench.server.web.guard", "_visitor"): "a random cookie",

@@ -119,26 +119,28 @@ def uncategorized(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 @functools.cache
-def spark_session() -> Any:
+def spark_session(master: str = "local[2,3]") -> Any:
     """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         # small tables: to compile a query, and to plan it anew between stages, takes longer than to run it
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
         "spark.driver.memory": "1g",
         "spark.sql.warehouse.dir": os.path.join(tempfile.gettempdir(), "warehouse of tests"),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = sql.SparkSession.builder.master("local[2,3]").appName("tests")
+    builder = sql.SparkSession.builder.master(master).appName("tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

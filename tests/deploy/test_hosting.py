@@ -112,6 +112,7 @@ COMMANDS = {
     "make accept": "python -m workbench.store accept",
     "python -m workbench --help": "python -m workbench --help",
     "make app": None,  # every test that serves
+    "make app FILES=folder": None,  # test_admission.py
     "make engines": None,  # installs packages
     "python -m workbench release job.json --to r.json --as ada@example.org": None,  # test_commands.py
     "python -m workbench link TABLE": None,  # test_commands.py

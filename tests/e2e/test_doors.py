@@ -18,7 +18,7 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
     person.visit()
     press_by_keyboard(person, "Open this sample: Census").sees("What is it for?").rest()
     press_by_keyboard(person, "See what would come out").sees("What you would get").rest()
-    press_by_keyboard(person, "Release for epsilon 1").sees("A last look").rest()
+    press_by_keyboard(person, "Release for epsilon 1").sees("Pay and release").rest()
     press_by_keyboard(person, "Pay and release").sees("What is promised", seconds=60).rest()
     press_by_keyboard(person, "Show it to somebody").sees("Make the link").rest()
     press_by_keyboard(person, "Make the link").sees("/share/")

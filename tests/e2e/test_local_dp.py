@@ -38,7 +38,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     fill(person, "Question", "Tea or <b>coffee</b>?")
     fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
     fill(person, "exactly", "8")
-    fill(person, "People who will answer", "12")
+    fill(person, "People who answer", "12")
     person.press("Make 12 links").sees("only their digests are stored")
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
@@ -49,7 +49,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     somebody_answers(browser, {**dict.fromkeys(links[:8], "coffee"), links[8]: "tea"})
     part(person, "Read the answers")
     part(person, "A survey made here")
-    fill(person, "Key of the survey", key)
+    fill(person, "Key to read the answers", key)
     person.sees("9 of 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.button("All reports").click()
@@ -59,7 +59,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     late = browser.new_page()
     assert late.goto(links[10]).status == 404
     late.close()
-    part(person, "A file of reports")
+    part(person, "Reports as JSON lines, one per answer")
     file = {"name": "r.jsonl", "mimeType": "application/json", "buffer": "\n".join(lines).encode()}
     person.page.locator("input[type=file]").set_input_files(file)
     person.sees("9 reports by").rest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pickle
 import subprocess
@@ -21,8 +22,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine
-from dpcore.engines.spark.packing import Packing
+from dpcore.engines.spark.engine import SparkEngine, _packed
 from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
@@ -60,14 +60,14 @@ def test_what_workers_do_without_spark() -> None:
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
-    task = pickle.loads(pickle.dumps(Task(work=work, packing=Packing(names=("age",)), schema=schema)))
+    task = pickle.loads(pickle.dumps(Task(work=work, names=("age",), schema=schema)))
     counts, number = task.whole(added(task, kept.to_batches(max_chunksize=50)))
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    code = Each(work=Coding(reads=("age",)), packing=Packing(names=("age",)), schema=schema)
+    code = Each(work=Coding(reads=("age",)), names=("age",), schema=schema)
     kept_cells = list(code(kept.to_batches(max_chunksize=50)))
-    cells, again = task.whole(added(dataclasses.replace(task, packing=None), kept_cells))
+    cells, again = task.whole(added(dataclasses.replace(task, names=None), kept_cells))
     assert again == number
     assert cells.tolist() == counts.tolist()
 
@@ -78,29 +78,6 @@ def added(task: Task, batches: list[pa.RecordBatch]) -> pa.Table:
     answers = pa.Table.from_batches([*task(batches[:half]), *task(batches[half:])])
     sums = answers.group_by("key").aggregate([("number", "sum")])
     return sums.append_column("other", pa.array([[]] * len(sums), pa.list_(pa.binary())))
-
-
-def test_small_columns_come_back_from_their_words(tmp_path: Path) -> None:
-    """A value in the bits of its neighbour would be another person's; a missing one would be 0."""
-    rng = np.random.default_rng(4)
-    columns: dict[str, pa.Array] = {"text": pa.array(["a", None] * 200)}
-    for place, kind in enumerate(
-        ["int8"] * 10 + ["int32", "int16", "int64", "int16", "bool", "bool", "int8"]
-    ):
-        limits = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
-        values = np.where(rng.random(400) < 0.3, rng.choice(limits, 400), rng.integers(0, 2, 400))
-        mask = rng.random(400) < 0.2 if place % 3 else None
-        columns[f"c{place}"] = pa.array(values.astype(kind), mask=mask)
-    table = pa.table(columns)
-    pq.write_table(table, tmp_path / "rows.parquet")
-    frame = spark_session().read.parquet(str(tmp_path / "rows.parquet"))
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema}
-    words = Packing.of(kinds)
-    assert sum(map(len, words.words)) == 16
-    assert len(words.words) <= 4
-    came = frame.select(*words.columns({name: name for name in kinds})).toArrow()
-    assert words.table(came.to_batches(max_chunksize=170)).equals(table)
-    assert Packing.of({"one": "byte", "text": "string"}).words == ()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:
@@ -323,3 +300,34 @@ def test_the_place_of_a_row_in_its_file_is_no_column(tmp_path: Path) -> None:
     source = Source(name="a", kind="spark", location=f"{tmp_path}/", columns=("c",), where=where)
     with pytest.raises(dp.SchemaError, match="no such columns"):
         look(source, 1)
+
+
+def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> None:
+    """Workers without this checkout could not load the library; a process that dies would double rows, or the
+    charge."""
+    spark_session()  # skips where there is no Spark
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.engines.cluster", str(tmp_path)], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    answer = json.loads(ended.stdout.splitlines()[-1])
+    assert answer == {
+        "cells": [1000, 100],
+        "each": [100, 1000],
+        "killed": True,
+        "released": [1000],
+        "lines": ["opened", "reserved", "committed"],
+        "left": 0,
+    }
+
+
+def test_workers_load_the_library_from_its_archive(tmp_path: Path) -> None:
+    """Every opening on a cluster would fail for a list that lies beside the modules."""
+    pytest.importorskip("pyspark")
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import dpcore.engines.spark.tasks as loaded"
+    program += "; print(loaded.__file__)"
+    archive = f"{_packed().name}/dpcore.zip"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, archive], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert ended.stdout.startswith(archive)

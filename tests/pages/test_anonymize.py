@@ -14,8 +14,8 @@ from workbench.anonymize import outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui.examples import EXAMPLES
 
-K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
-MAKE, USE = "Make the anonymized table", "Use the edited levels"
+K, LIMIT, METHOD = "Everybody is in a group", "Suppressed, at most", "Method"
+MAKE, USE = "Make the anonymized table", "Use these levels"
 ZIPS = ("33617", "33620", "23620", "23622")
 
 
@@ -217,10 +217,10 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
 
 def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
     """Whoever knows no file format could not say how values become coarser."""
-    page(app).set("selectbox", "Column to show", "zip")
+    page(app).set("selectbox", "Column", "zip")
     levels_are_made_by_a_rule(app)
     levels_that_do_not_nest(app)
-    app.set("selectbox", "Column to show", "sex")
+    app.set("selectbox", "Column", "sex")
     an_edited_hierarchy_and_undo(app)
 
 
@@ -295,7 +295,7 @@ WRONG = {
 def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
     or a person have to find out which line is missing."""
-    page(app).set("selectbox", "Column to show", "zip")
+    page(app).set("selectbox", "Column", "zip")
     before = app.session.own(AnonymizeState).hierarchies["zip"]
     for name, (content, said) in WRONG.items():
         offer(app, content)
@@ -347,7 +347,7 @@ def test_cells_are_suppressed_from_the_levels_that_are_chosen(app: Tab) -> None:
     assert "What each k costs with suppression of cells" in app.text
     app.press(MAKE)
     cells = [(made(app) == "*").to_numpy().sum()]
-    app.set("number_input", "Level of age", 1).press(MAKE)
+    app.set("number_input", "age", 1).press(MAKE)
     cells.append((made(app) == "*").to_numpy().sum())
     assert app.errors == ""
     assert cells[0] > cells[1] > 0
@@ -424,7 +424,7 @@ def test_30000_values(app: Tab) -> None:
     """A column of codes that somebody calls a quasi-identifier would take the page down."""
     page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))
     assert app.errors == ""
-    app.set("selectbox", "Column to show", "zip").press(MAKE)
+    app.set("selectbox", "Column", "zip").press(MAKE)
     assert app.errors == ""
     assert smallest(made(app)) >= 5
 
@@ -524,7 +524,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert any(each.label == "Report to sign (HTML, internal)" for each in app.at.get("download_button"))
     app.set("selectbox", "And about what", "t-hierarchical").set("slider", "t", 0.6)
     assert app.errors == ""
-    app.set("selectbox", "And about what", "t-ordered").set("selectbox", "Minimize", "entropy")
+    app.set("selectbox", "And about what", "t-ordered").set("selectbox", "What is minimized", "entropy")
     app.set("selectbox", "The table is a population", "mine")
     app.set("number_input", "Every group has at least", 8).set(
         "slider", "Share of the population", (0.0, 0.9)
@@ -542,10 +542,10 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     """The levels of one column could be changed by an edited plan file only."""
     page(app).set("toggle", "Show the levels one step away", True)
     assert app.errors == ""
-    chosen = next(each for each in app.at.selectbox if each.label == "A step that meets the demands")
+    chosen = next(each for each in app.at.selectbox if each.label == "Meets the demands")
     step = next(each for each in chosen.options if each.endswith("coarser"))
     chosen.set_value(step).run()
-    app.press("Use this step")
+    app.press("Use these levels")
     loaded = app.session.own(AnonymizeState).loaded
     assert loaded is not None
     assert loaded.node is not None

@@ -455,5 +455,5 @@ def test_the_purpose_decides_what_is_proposed(app):
     app.go("synthesize")
     assert "✓ Invented rows" in app.text
     assert app.button("Release for epsilon 1")
-    app.press("A few columns together").set("radio", "Which tables", "pairs")
+    app.press("A few columns together").set("radio", "Table", "pairs")
     assert "Choose at least one column" in app.text, "what nobody proposed would be chosen"

@@ -97,7 +97,7 @@ def test_a_verdict_and_at_most_six_figures(opened):
     labels = [each.label for each in opened.at.metric]
     assert labels[:2] == ["Worst column", "Relations kept"]
     assert len(labels) == 6
-    assert metric(opened, "Learning") == metric(opened, "Attacks") == "not computed"
+    assert metric(opened, "Learning") == metric(opened, "Disclosure") == "not computed"
 
 
 def test_figures_columns_pairs_and_questions(opened):
@@ -106,9 +106,9 @@ def test_figures_columns_pairs_and_questions(opened):
         SHARE, BUDGET, 2.0
     ).release().go("evaluate")
     assert all(f">{name}</b>" in drawn(opened) for name in ("age", "sex", "city"))
-    assert "by chance" in drawn(opened)
+    assert "another sample" in drawn(opened)
     assert "independent" not in drawn(opened), "no competitor for single columns"
-    chart = next(each for each in opened.at.multiselect if each.label == "In the chart")
+    chart = next(each for each in opened.at.multiselect if each.label == "Source")
     assert [each.split(",")[0] for each in chart.options] == [
         "original",
         chart.options[1],
@@ -116,13 +116,13 @@ def test_figures_columns_pairs_and_questions(opened):
     ]
     chart.set_value(chart.options).run()  # SEEDS E4: all of them in one chart
     assert opened.errors == ""
-    opened.set("number_input", "Rows to draw from it", 10_000)  # SEEDS A15, A16
+    opened.set("number_input", "Rows", 10_000)  # SEEDS A15, A16
     assert opened.errors == ""
     assert " → " in columns_table(opened).set_index("column").loc["age", "mean"]
     for tab, said in [
-        ("Columns", "The column that moved most is"),
-        ("Pairs", "The pair that came out worst"),
-        ("Questions", "Answer from the release"),
+        ("Columns", "Farthest from the original is"),
+        ("Pairs of columns", "Farthest from the original is"),
+        ("Questions", "Asked directly"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
         ("Disclosure", "Finding none proves nothing"),
@@ -132,11 +132,11 @@ def test_figures_columns_pairs_and_questions(opened):
         assert said in opened.text + "".join(each.label for each in opened.at.metric)
         assert INTERNAL in opened.text
     assert opened.curator.balance().spent == 2_000_000_000_000
-    opened.set("button_group", "Show", "Questions").set("button_group", "Answered from", "rows")
+    opened.set("button_group", "Show", "Questions").set("button_group", "Source", "rows")
     assert float(metric(opened, "Off by").split()[0].replace(",", "")) > 1_000, "10,000 rows for 200"
-    opened.set("button_group", "Answered from", "original")
+    opened.set("button_group", "Source", "original")
     assert metric(opened, "Off by") == "0\u202f%", "SEEDS A11"
-    assert metric(opened, "In the original") == metric(opened, "Answer from the release")
+    assert metric(opened, "Original") == metric(opened, "Release")
 
 
 def test_mean_median_and_zeros_stand_in_the_table(wide):
@@ -152,9 +152,9 @@ def test_one_column_without_order(opened):
     """A release of one column of texts has no pairs and no ranges: the page would break."""
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
     for tab, said in (
-        ("Pairs", "no pairs"),
+        ("Pairs of columns", "one column only"),
         ("Questions", "this release has none"),
-        ("Learning", "nothing to learn"),
+        ("Learning", "one column only"),
     ):
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
@@ -196,8 +196,8 @@ def test_learning_runs_when_asked(wide):
     assert not [key for key in wide.session.reports if key[0] == "learning"]
     wide.set("number_input", "Splits", 1).press("Learn")
     assert wide.errors == ""
-    assert "Learned from the release, tested on the original" in wide.text
-    assert "Learned from the original, tested on the release" in wide.text
+    assert "2: learn from the release, test on the original" in wide.text
+    assert "1: learn from the original, test on the release" in wide.text
     scores = next(each.content for key, each in wide.session.reports.items() if key[0] == "learning")
     of = {(each.measure, each.of): each.mean for each in scores if each.scenario == 2}
     assert {"accuracy", "r2"} <= {each.measure for each in scores}  # the page could mistake one for the other
@@ -214,7 +214,7 @@ def test_attacks_on_a_release_of_ours(wide):
     joint(wide).set("button_group", "Show", "Disclosure").press("Attack")
     assert wide.errors == ""
     assert "No attack works better" in wide.text or "are exposed" in wide.text  # it may err, once in a while
-    assert metric(wide, "Attacks").endswith("of 7")
+    assert metric(wide, "Disclosure").endswith("/ 7")
     wide.press("Audit the recipe")
     assert "Canaries prove an epsilon of at least" in wide.text
     audit = next(each for key, each in wide.session.reports.items() if key[0] == "canaries")
@@ -229,11 +229,11 @@ def test_a_file_that_is_a_copy_is_caught(wide):
     assert wide.errors == ""
     wide.set("button_group", "Show", "Disclosure").press("Attack")
     assert "Without a control table there is no verdict" in wide.text
-    assert metric(wide, "Attacks") == "no control"
+    assert metric(wide, "Disclosure") == "no control"
     bring(wide, "People of the same kind", people(400, 2)).press("Attack")
     assert wide.errors == ""
     assert "People in it are exposed" in wide.text
-    assert metric(wide, "Attacks") == "7 of 7"
+    assert metric(wide, "Disclosure") == "7 / 7"
 
 
 def test_a_generalized_file_with_columns_of_its_own(wide):
@@ -353,7 +353,7 @@ def test_what_was_bought_is_shown_when_nothing_is_left(wide):
     """The last figure would be paid and never seen."""
     joint(wide)
     wide.set(SHARE, BUDGET, 2.5).press("Pay epsilon")
-    assert "Nothing is left of the budget." in wide.text
+    assert "Nothing is left of the budget" in wide.text
     assert "of the rows would have to change on average" in wide.text
 
 
@@ -372,7 +372,7 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
     monkeypatch.setattr(methods, "SPLITS", 1)
     app.at.default_timeout = 120
     app.open().go("evaluate")
-    app.set("multiselect", "Methods", ["independent", "mdav-25"]).set("multiselect", "Epsilons", [0.1, 1.0])
+    app.set("multiselect", "Method", ["independent", "mdav-25"]).set("multiselect", "Epsilon", [0.1, 1.0])
     app.press("Compare")
     assert app.errors == ""
     frame = next(each for key, each in app.session.reports.items() if key[0] == "sweep")

@@ -32,7 +32,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     assert later.errors == ""
     assert "counts is within" in later.text
     names = [each.label for each in later.at.get("download_button")]
-    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "The same as a notebook"} <= set(names)
+    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "Notebook"} <= set(names)
     for page in ("ledger", "codebook"):
         assert later.go(page).errors == ""
         assert "Open a data set first" not in later.text

@@ -27,8 +27,8 @@ SHOWN = {
 MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
 SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
 OWN_NAMES = re.compile("|".join(languages().values()))  # in the switch
-BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦counted together⟧", "⟦cells⟧"}
-BOOK |= {"⟦share of rows whose age moved⟧", "⟦error of a cell, % of the rows of a mean one⟧"}
+BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦columns⟧", "⟦cells⟧"}
+BOOK |= {"⟦rows that would have to change⟧", "⟦off by, beside the rows of a mean cell⟧"}
 """Columns of the guided example, and of the lesson that names columns of the invented census: data."""
 GREEK = "\n".join(
     ["ηλικία,φύλο,πόλη", *(f"{20 + i % 50},{'ΓΑ'[i % 2]},{'ΑΒΓΔ'[i % 4]}" for i in range(200))]

@@ -39,10 +39,10 @@ def test_a19_a_lost_link_is_seen_as_a_figure_and_as_rows(opened: Tab) -> None:
     opened.set("number_input", "exactly", 1.5).release()  # 50 rows of a city: noise takes them all never
     count(opened.go("evaluate"), "sex", "city")
     assert opened.errors == ""
-    assert "Cramér's V of sex and city" in opened.text
-    assert "in the release" in opened.text
+    assert "Cramér's V of sex × city" in opened.text
+    assert " → " in opened.text
     opened.at.selectbox(key="together-sex").set_value(0).run()
-    rows = [metric(opened, label) for label in ("In the original", "In the release", "If they were")]
+    rows = [metric(opened, label) for label in ("Original", "Release", "If they were")]
     assert all(float(each.replace(",", "")) > 0 for each in rows)
     ends = {
         each.proto.spec.split('"domainMax": ')[1].split(",")[0].rstrip("}")
@@ -66,13 +66,13 @@ def test_a7_a_release_alone_is_asked_as_often_as_one_likes(opened: Tab) -> None:
 
 def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     """SEEDS C6: no control released a part, so that disjoint parts were paid one by one."""
-    opened.go("synthesize").set("selectbox", "Column whose values make the parts", "sex")
-    opened.set("selectbox", "Only rows with sex", "F").press("Release for epsilon 0.5")
-    assert "Only rows with sex = F" in opened.text
+    opened.go("synthesize").set("selectbox", "Column", "sex")
+    opened.set("selectbox", "Only rows with: sex", "F").press("Release for epsilon 0.5")
+    assert "Only rows with: sex = F" in opened.text
     opened.press("Pay and release").settle()
-    assert "Only rows with sex = F" in opened.text
+    assert "Only rows with: sex = F" in opened.text
     assert opened.curator.balance().spent == UNIT // 2
-    opened.press("Release something else").set("selectbox", "Only rows with sex", "M")
+    opened.press("Release something else").set("selectbox", "Only rows with: sex", "M")
     assert "By itself it would cost epsilon 0\\.5" in opened.text.replace("0.5", "0\\.5")
     opened.press("Release for epsilon 0").press("Pay and release").settle()
     assert opened.errors == ""

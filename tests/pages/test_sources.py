@@ -60,6 +60,26 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has 2 GB on a laptop was told of 50 MB, or of a list in TOML."""
+    pytest.importorskip("duckdb")
+    assert "make app FILES=folder" in app.text
+    (tmp_path / "tables").mkdir()
+    file = tmp_path / "tables" / "large.csv"
+    file.write_text("age,sex\n" + "31,F\n45,M\n" * 30)
+    monkeypatch.setenv("WORKBENCH_FILES", str(tmp_path / "tables"))
+    settings.read_settings.cache_clear()
+    app.go("upload").press("Show its first rows")
+    app.open_draft()
+    assert app.errors == ""
+    assert app.curator.account.source == "large.csv"
+    app.press("Open another table")
+    file.rename(tmp_path / "elsewhere.csv")
+    file.symlink_to(tmp_path / "elsewhere.csv")
+    app.press("Show its first rows")
+    assert "nothing of this name" in app.errors
+
+
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
     assert "Each row comes from the rows of one person" in source.text
@@ -82,7 +102,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     names: dict[str, object] = {}
     exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
-    app.set("number_input", "Rows to write", 1234).press("Draw and write")
+    app.set("number_input", "Rows", 1234).press("Draw and write")
     assert app.errors == ""
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
@@ -113,7 +133,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert len(curator.lines()) > before
     app.go("anonymize")
     assert "more than 2,999 rows" in app.errors
-    app.set("text_input", "Name of the new folder", "visits").press("Write it as a folder")
+    app.set("text_input", "Name of the new folder", "visits").press("Write a table of any size")
     assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
     assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS
 
@@ -122,7 +142,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     with monkeypatch.context() as patched:
         patched.setattr(session, "unwanted", lambda: half)
-        app.set("text_input", "Name of the new folder", "half").press("Write it as a folder")
+        app.set("text_input", "Name of the new folder", "half").press("Write a table of any size")
         assert "stopped before its end" in app.errors
         app.go("synthesize").set("text_input", "Name of the new folder", "half").press("Draw and write")
         assert "stopped before its end" in app.errors

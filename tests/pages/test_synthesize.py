@@ -57,8 +57,8 @@ def test_quote_reads_no_data(opened, monkeypatch):
     [
         ("One column", None, None, "Histogram of age"),
         ("A few columns", ["age", "city"], None, "Marginals: age × city"),
-        ("A few columns", ["age", "sex", "city"], ("Which tables", "all"), "Marginals: age × sex × city"),
-        ("A few columns", ["age", "sex"], ("Which tables", "one"), "Marginals: age, sex"),
+        ("A few columns", ["age", "sex", "city"], ("Table", "all"), "Marginals: age × sex × city"),
+        ("A few columns", ["age", "sex"], ("Table", "one"), "Marginals: age, sex"),
     ],
 )
 def test_release(opened, kind, columns, choice, shown):
@@ -83,7 +83,7 @@ def test_a_last_look_says_the_error_and_can_be_left(opened):
     """One would pay for an error that is out of sight by then, or find no way back but a small cross."""
     opened.go("synthesize").press("Release for")
     assert "a cell is off by at most 6 rows" in opened.text
-    opened.press("Cancel")
+    opened.press("Back")
     assert not [each for each in opened.at.button if each.label == "Pay and release"]
     assert spent(opened) == 0
 
@@ -262,7 +262,7 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
         opened.press("Release for").press("Pay and release")
         assert "Nothing is charged yet" in opened.text
         assert opened.session.running.place == 1
-        opened.press("Stop it")
+        opened.press("Stop")
         assert opened.session.running.done.wait(20)
         opened.at.run()
     assert "was stopped before its end" in opened.errors

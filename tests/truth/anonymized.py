@@ -120,7 +120,7 @@ class Truth:
     @property
     def levels(self) -> list[str]:
         return [
-            f"{self.plan['node'][name]} of {len(self.plan['hierarchies'][name]) - 1}" for name in self.known
+            f"{self.plan['node'][name]} / {len(self.plan['hierarchies'][name]) - 1}" for name in self.known
         ]
 
     @functools.cached_property

@@ -30,6 +30,8 @@ OPEN, SHUT, MESSAGE, END = "⦃⦄⦅⦆"
 FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of the tables
 SIGNS = re.compile(f"[{OPEN}{SHUT}{MESSAGE}{END}{chr(FIRST)}-{chr(LAST)}]")
 DIGIT = re.compile(r"\d")
+NAMED = "{name}: {text}|"
+"""The ids of what is said of a name begin with that name."""
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 ROUNDED = {
     "under 0.1 %": lambda share: 0 < share < 0.001,
@@ -151,7 +153,7 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
 def of_text(text: str, marks: Marking, context: str) -> Iterator[Figure]:
     """Fields with digits of a text; digits outside of all messages have the label of their element as id."""
     stack: list[tuple[str, int]] = []
-    depth, loose, place = 0, "", 0
+    depth, loose, place, named = 0, "", 0, ""
     while place < len(text):
         sign = text[place]
         if sign == OPEN and place + 1 < len(text):
@@ -160,8 +162,10 @@ def of_text(text: str, marks: Marking, context: str) -> Iterator[Figure]:
         elif sign == SHUT and stack:
             name, start = stack.pop()
             inside = text[start:place]
-            if DIGIT.search(bare(inside)) and OPEN not in inside:
-                yield Figure(name, bare(inside))
+            if name == NAMED + "name":
+                named = bare(inside)
+            elif DIGIT.search(bare(inside)) and OPEN not in inside:
+                yield Figure(name.replace(NAMED, f"{named}: |"), bare(inside))
         elif sign == MESSAGE:
             depth += 1
         elif sign == END:

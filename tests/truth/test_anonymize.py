@@ -49,14 +49,22 @@ KEPT = (
     "makes small: {loss}. {share} of the {whom} have a suppressed row."
 )
 CHOSEN = "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
-ALONE = "Of the {whom}, {share} have a row like nobody else's, once all columns are known.|share"
+ALONE = (
+    "Of the {whom}, {share} have a row like nobody else's in all columns: it can be linked with certainty to "
+    "another copy.|share"
+)
+ATTACKERS = (
+    "A prosecutor is right with at most {prosecutor}, on average {average}, a journalist with at most "
+    "{journalist}; a marketer who tries everybody finds {marketer} of the {whom}."
+)
+PLANNED = "{models}, counting {whom}, by {method}, {limit} suppressed at most."
 TIMES = "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
 HEADER = "{unit}: spent {spent} · held {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
-TOUCHED = "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
+TOUCHED = "{share} of the {whom} have a suppressed row; such rows are {way}."
 UNIQUE = "Unique {whom}"
 BEFORE = "Before and after"
-DONE = "What was done: columns"
+DONE = "What was done"
 SINGLED = "Singling out: can a person be picked out?"
 INFERRED = "Inference: can a sensitive value be concluded?"
 SEARCH = (
@@ -72,18 +80,13 @@ UNSEEN = (
     "There are too many combinations of levels to look at all: these are the best that were seen. What the "
     "search makes small could be smaller by {gap} of it at most."
 )
-LOSES = "It loses {loss} at k = {k}: the ring.|"
+LOSES = "{method} loses {loss} at k = {k}: the ring.|"
 REVEALED = (
     "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
     "Ask for l-diversity."
 )
-GIVEN = "Groups give away the value of {column}: {share} of the {whom} are in such groups.|share"
 READY = "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
-LINKED = (
-    "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can be "
-    "linked with certainty to another copy that holds the same columns."
-)
 AGAIN = "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}.|share"
 PAGE = {
     "{number} rows|number": lambda t: t.cap,
@@ -113,7 +116,7 @@ PAGE = {
     f"{BEFORE} > level": lambda t: t.levels,
     f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
     f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
-    f"{BEFORE} > cells suppressed": lambda t: [t.starred(n) for n in t.known],
+    f"{BEFORE} > suppressed": lambda t: [t.starred(n) for n in t.known],
     f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
@@ -124,7 +127,6 @@ PAGE = {
     f"{TIMES}|t": lambda t: t.after.t(t.secrets[0]),
     f"{REVEALED}|classes": lambda t: t.after.revealing(t.secrets[0])[0],
     f"{REVEALED}|share": lambda t: t.after.revealing(t.secrets[0])[1],
-    GIVEN: lambda t: t.after.revealing(t.secrets[0])[1],
     f"{LOSES}loss": lambda t: t.loss(t.node, t.suppressed),
     f"{LOSES}k": lambda t: t.k,
     f"{UNSEEN}|gap": lambda t: lambda shown: float(shown.split()[0]) / 100 >= t.saved,
@@ -145,14 +147,14 @@ PAGE = {
     )
 }
 SIGNED = {
-    "What this report is about > is": lambda t: about(t),
+    "Why this is recommended > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
     ),
-    "Demands that hold: {models}.|models": lambda t: "; ".join(t.promised),
-    f"{TOUCHED}|limit": lambda t: t.plan["limit"],
+    f"{PLANNED}|models": lambda t: "; ".join(t.promised),
+    f"{PLANNED}|limit": lambda t: t.plan["limit"],
     f"{TOUCHED}|share": lambda t: t.share(t.suppressed),
     f"{LOST}|ncp": PAGE["generalized > value"],
     f"{LOST}|loss": PAGE[f"{KEPT}|loss"],
@@ -167,25 +169,13 @@ SIGNED = {
     f"{GROUPS}|k": lambda t: t.after.sizes.min(),
     f"{GROUPS}|groups": lambda t: t.after.sizes.size,
     f"{GROUPS}|people": lambda t: len(t.after),
-    "A prosecutor is right with at most {highest}, on average {average}.|highest": lambda t: (
-        1 / t.after.sizes.min()
-    ),
-    "A prosecutor is right with at most {highest}, on average {average}.|average": lambda t: (
-        t.after.average_risk
-    ),
-    "A journalist is right with at most {highest}.|highest": lambda t: 1 / t.crowds.min(),
-    "A marketer who tries everybody finds {share} of the {whom}.|share": lambda t: (1 / t.crowds).mean(),
+    f"{ATTACKERS}|prosecutor": lambda t: 1 / t.after.sizes.min(),
+    f"{ATTACKERS}|average": lambda t: t.after.average_risk,
+    f"{ATTACKERS}|journalist": lambda t: 1 / t.crowds.min(),
+    f"{ATTACKERS}|marketer": lambda t: (1 / t.crowds).mean(),
     "The suppressed rows leave as one group of {people:,} {whom}.|people": lambda t: t.hides,
     f"{SINGLED} > share, prosecutor": lambda t: shares(t.after.smallest, RISKS),
     f"{SINGLED} > share, journalist": lambda t: shares(t.crowds, RISKS),
-    f"{LINKED}|share": lambda t: t.alike.unique,
-    "Unique by the groups and the columns that were left as they are: {share} of the {whom}.|share": (
-        lambda t: t.others.unique
-    ),
-    "The rows of one of the {whom} are in {groups} groups on average.|groups": lambda t: t.after.groups_each,
-    "Knowing the group makes some value of {column} up to {times} times more likely.|times": PAGE[
-        f"{TIMES}|times"
-    ],
     f"{INFERRED} > different values, at least (l)": lambda t: [t.after.different(s) for s in t.secrets],
     f"{INFERRED} > entropy l": lambda t: [t.after.entropy_l(s) for s in t.secrets],
     f"{INFERRED} > (c, 2)-diverse for c above": lambda t: [t.after.recursive_c(s) for s in t.secrets],
@@ -194,7 +184,7 @@ SIGNED = {
     f"{INFERRED} > groups that reveal the value": lambda t: [t.after.revealing(s)[0] for s in t.secrets],
     f"{TIMES}|times": PAGE[f"{TIMES}|times"],
     f"{TIMES}|t": PAGE[f"{TIMES}|t"],
-    **{name: PAGE[name] for name in (f"{REVEALED}|classes", f"{REVEALED}|share", GIVEN)},
+    **{name: PAGE[name] for name in (f"{REVEALED}|classes", f"{REVEALED}|share")},
     f"{SEVERAL}|groups": PAGE[f"{SEVERAL}|groups"],
     AGAIN: PAGE[AGAIN],
 }
@@ -219,8 +209,7 @@ STATIC = {
     "The highest risk that a guess is right is {share}, above {low}.|low",
     "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency|rare",
     *(f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}" for end in ("", "_2")),
-    f"{BEFORE} > rows in their smallest group",  # classes of sizes and of risks
-    f"{BEFORE} > people in their smallest group",
+    f"{BEFORE} > size of the smallest group",  # classes of sizes and of risks
     f"{BEFORE} > of",
     f"{SINGLED} > risk that a guess is right",
 }
@@ -230,9 +219,9 @@ EXAMPLE = "**{title}** (table {table})|table"
 
 def about(t: Truth) -> Any:
     """Name, date, program, rows before and after, line and digest of the ledger."""
-    rows = [f"{len(t.population):,}", f"{len(t.made):,}"]
+    rows = [f"{len(t.population):,} → {len(t.made):,}"]
     return lambda shown: (
-        list(shown[3:5]) == rows and all(re.fullmatch(r"[0-9a-f]+", each) for each in shown[5:])
+        list(shown[2:3]) == rows and all(re.fullmatch(r"[0-9]+ · [0-9a-f]+", each) for each in shown[3:])
     )
 
 
@@ -243,7 +232,7 @@ def in_order(t: Truth, of_known: dict[str, str]) -> list[str]:
 
 def kinds(t: Truth, name: str) -> str:
     levels = t.plan["hierarchies"][name]
-    return f"{len(set(levels[t.plan['node'][name]])):,} for {len(levels[0]):,} values"
+    return f"{len(set(levels[t.plan['node'][name]])):,} / {len(levels[0]):,}"
 
 
 def of_cells(t: Truth | Averaged) -> dict[str, Any]:
@@ -286,10 +275,11 @@ def after_making(
     if odd.name in NOTED:
         tab.session.slots[session.TakeColumns] = NOTED[odd.name]
     tab.go("anonymize")
-    limit = "People who may have" if odd.id else "Rows that may be suppressed"
     for label, value in demanded.items():
         tab.set(*ASKED.get(label, ("slider", label)), value)
-    tab.set("select_slider", limit, WALKED.get(odd.name, 0.05)).press("Make the anonymized table")
+    tab.set("select_slider", "suppressed, at most", WALKED.get(odd.name, 0.05)).press(
+        "Make the anonymized table"
+    )
     return tab, files
 
 
@@ -421,7 +411,6 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{HEADER}|held": 0,
         f"{HEADER}|left": 3,
         " > value": lambda shown: "300 rows.csv" in shown,
-        "{versions} versions of this table were made; together they can reveal more.|versions": 3,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,
@@ -437,7 +426,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{KEPT}|loss": t.loss,
         f"{KEPT}|share": 0,
         f"{BEFORE} > generalized": list(t.given_up.values()),
-        f"{BEFORE} > cells suppressed": [t.csv[name].eq("*").mean() for name in t.known],
+        f"{BEFORE} > suppressed": [t.csv[name].eq("*").mean() for name in t.known],
         f"{BEFORE} > moved": [t.moved(name) for name in t.known],
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,
@@ -449,7 +438,7 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BESIDE}generalized": lambda shown: agrees(shown[1:], [way[0] for way in made]),
         f"{BESIDE}information loss": lambda shown: agrees(shown[1:], [way[1] for way in made]),
         f"{BESIDE}suppressed": lambda shown: agrees(shown[1:], [0] * len(made)),
-        f"{BESIDE}smallest group": lambda shown: [*shown] == ["5"] * 4,
+        f"{BESIDE}size of the smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
         "Another version of this table was made before ({others} in all). Versions together can reveal "
@@ -528,18 +517,15 @@ def test_the_levels_one_step_away_are_of_the_table(name: str, monkeypatch: pytes
     tab, files = after_making(TABLES[name], monkeypatch)
     t = Truth(TABLES[name], files)
     tab.set("toggle", "Show the levels one step away", True)
-    shown = next(each.value for each in tab.at.dataframe if "smallest group at this limit" in each.value)
+    shown = next(each.value for each in tab.at.dataframe if "size of the smallest group" in each.value)
     assert len(shown) == 1 + sum(
         (t.plan["node"][column] > 0) + (t.plan["node"][column] < len(t.plan["hierarchies"][column]) - 1)
         for column in t.known
     )
     allowed = math.floor(t.plan["limit"] * t.person.nunique())
     for step in shown.itertuples(index=False):
-        column, _, way = step[0].rpartition(" ")
-        node = tuple(
-            t.plan["node"][each] + (each == column) * {"coarser": 1, "finer": -1, "chosen": 0}[way]
-            for each in t.known
-        )
+        column, level = re.fullmatch(r"(.*?)(?: \d+ → (\d+))?", step[0]).groups()
+        node = tuple(int(level) if each == column else t.plan["node"][each] for each in t.known)
         hidden = t.hidden(node, t.k)
         crowds = sorted(t.of_rows(node).groupby([t.labels(node)[each] for each in t.known]).first())
         kept = [each for each, up_to in zip(crowds, np.cumsum(crowds), strict=True) if up_to > allowed]

@@ -30,15 +30,14 @@ from workbench.ui.report import downloads
 
 SEED = 20_210_417  # of dpcore/evaluation
 HEAD = "How good is it? > "
-MOVED = "**The column that moved most is {column}: {distance} of its rows would have to change.**|distance"
-WORST = "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**|"
+MOVED = "**Farthest from the original is {columns}: {distance} of the rows would have to change.**|distance"
+WORST = MOVED.removesuffix("distance")
 OFF = "Do not use figures about {column}: {share} of its rows would have to change.|share"
 ZEROS = "Do not use the mean of {column}: {before} of the original is 0 and {after} of this.|"
 CELLS = "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**|"
 SOURCE = "One column from every source > "
 KEPT = (
     "Fit for counting and for relations between columns: {kept} of them are kept.|kept",
-    "Fit for single columns. {kept} of the relations between columns are kept. Use with care.|kept",
     "Fit for single columns only: {kept} of the relations between columns are kept.|kept",
 )
 STATIC = {
@@ -46,11 +45,14 @@ STATIC = {
     "Pay epsilon {epsilon:g} for this figure|epsilon",  # what the slider is at
     "epsilon {epsilon}|epsilon",  # what a release cost, in its title: compared on the Ledger page
     HEAD + "at",  # the two rules at 0 and 1
-    HEAD + "0 is perfect · 1 is what independent columns would score",  # the places, cut for the drawing
     HEAD + "figure",  # names of measures
     "{column}: {half} to {share}|column",
 }
 LOSS = 2.0
+COUNTED = (
+    "Of each person at most {number} rows were counted: further rows of people who have more are left "
+    "out.|number"
+)
 
 
 def tvd(a: Any, b: Any) -> float:
@@ -227,7 +229,7 @@ def overview(truth: Truth) -> dict[str, Any]:
         "impossible pairs > value": truth.never(truth.other),
         "relations kept > value": truth.kept,
         **dict.fromkeys(KEPT, truth.kept),
-        HEAD + "between perfect (0) and independent (1)": close(drawn),
+        HEAD + "between perfect (0) and independent (1)": either(close(drawn), close(np.minimum(drawn, 1.5))),
         HEAD + "of": lambda cells: len(cells) == len(drawn),
         HEAD + "release": close(places),
         HEAD + "another sample": close(sampled),
@@ -260,6 +262,10 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         name: truth.own[name].value_counts(normalize=True).loc[lambda each: each < 0.01].index
         for name in names
     }
+
+    def rare(name: str) -> str:
+        return f"{truth.other[name][truth.other[name].isin(few[name])].nunique()} / {len(few[name])}"
+
     top = names[0]
     counts = [
         each[top].value_counts().reindex(range(len(truth.labels[top])), fill_value=0)
@@ -284,21 +290,13 @@ def of_columns(truth: Truth) -> dict[str, Any]:
 
     return {
         MOVED: truth.distance[top],
-        "by chance {share}|share": lambda shown: any(agrees(shown, each) for each in chance.values()),
-        "quantiles off by up to {share} of the range|share": lambda s: any(
-            agrees(s, d) for d in deciles.values()
-        ),
-        "rare values: {kept} of {all} are there|kept": lambda s: any(
-            agrees(
-                s, truth.other[n].isin(few[n]).sum() and truth.other[n][truth.other[n].isin(few[n])].nunique()
-            )
-            for n in names
-        ),
-        "rare values: {kept} of {all} are there|all": lambda s: any(agrees(s, len(few[n])) for n in names),
+        "another sample: |text": lambda shown: any(agrees(shown, each) for each in chance.values()),
+        "deciles off by, of the range: |text": lambda s: any(agrees(s, d) for d in deciles.values()),
+        "rare values that are there: |text": lambda shown: any(shown == rare(n) for n in names),
         HEAD + "value": cards,
         HEAD + "column": names,
         HEAD + "rows that would have to change": [truth.distance[name] for name in names],
-        HEAD + "by chance alone": [chance[name] for name in names],
+        HEAD + "another sample": [chance[name] for name in names],
         HEAD + "mean": [pair(pd.Series.mean, name) for name in names],
         HEAD + "median": [pair(pd.Series.median, name) for name in names],
         HEAD + "zeros": [
@@ -306,22 +304,13 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         ],
         HEAD + "missing": ["0 % → 0 %"] * len(names),
         HEAD + "deciles off by, of the range": [deciles.get(name, "") for name in names],
-        HEAD + "rare values that are there": lambda cells: all(
-            cell
-            == (
-                f"{truth.other[n][truth.other[n].isin(few[n])].nunique()} / {len(few[n])}"
-                if len(few[n])
-                else ""
-            )
-            for cell, n in zip(cells, names, strict=True)
-        ),
+        HEAD + "rare values that are there": [rare(n) if len(few[n]) else "" for n in names],
         SOURCE + top: 2 * truth.labels[top],
         SOURCE + "cell": 2 * truth.labels[top],
         SOURCE + "of": lambda cells: [*cells] == sorted(cells, key=lambda each: each != "original"),
         SOURCE + "share of rows": shares,
         SOURCE + "rows": close(shares),
-        "{column} in {cells} cells: {sources}.|cells": len(truth.labels[top]),
-        "{rows:,} rows of it|rows": len(truth.other),
+        "{rows:,} drawn rows|rows": len(truth.other),
     }
 
 
@@ -355,7 +344,7 @@ def test_overview_and_columns(marking, name: str) -> None:
 def test_pairs(marking) -> None:
     """Pairs would be compared with another base than columns are."""
     tab, truth = walked("booleans")
-    tab.set("button_group", "Show", marking.gettext("Pairs"))
+    tab.set("button_group", "Show", marking.gettext("pairs of columns"))
     distances = truth.pairs(lambda other, pair: tvd(truth.own[[*pair]], other[[*pair]]), truth.other)
     with_others = {
         name: [
@@ -376,14 +365,14 @@ def test_pairs(marking) -> None:
             len(percents(shown)) == 3
             and all(any(agrees(p, each[0]) for each in with_others.values()) for p in percents(shown))
         ),
-        "by chance {share}|share": either(*(each[1] for each in with_others.values())),
-        "independent {share}|share": either(*(each[2] for each in with_others.values())),
-        "{share} of the relations kept|share": either(*shares),
+        "another sample: |text": either(*(each[1] for each in with_others.values())),
+        "independent columns: |text": either(*(each[2] for each in with_others.values())),
+        "relations kept: |text": either(*shares),
     }
     noise = {HEAD + each for each in ("first", "second", "error", "share of rows")}  # maps, see below
     seen = figures(tab, marking)
     compared = check(seen, around(tab) | merged(overview(truth), facts), STATIC | noise, None)
-    assert {WORST + "distance", "independent {share}|share"} <= compared
+    assert {WORST + "distance", "independent columns: |text"} <= compared
     shown = [each.shown for each in seen if each.id == HEAD + "error"]
     assert any(sorted(np.round(each, 9)) == sorted(np.round([*distances.values()], 9)) for each in shown)
 
@@ -424,10 +413,10 @@ def test_questions(marking) -> None:
         errors += [*np.quantile(off / counts * 100, [0.5, 0.95]), direct(counts, 0.5), direct(counts, 0.95)]
     count, answer = true[half], answers["counts"][half]
     facts = {
-        "In the original > value": int(count),
-        "Answer from the release > value": float(answer),
+        "original > value": int(count),
+        "release > value": float(answer),
         "off by > value": abs(answer - count) / count,
-        "Asked directly, typically > value": math.log(2) * scale / count,
+        "asked directly > value": math.log(2) * scale / count,
         "{rows:,} drawn rows|rows": len(truth.other),
         HEAD + "cells in the range": widths,
         HEAD + "width": widths,
@@ -436,7 +425,7 @@ def test_questions(marking) -> None:
         HEAD + "error": close(errors),
     }
     compared = check(figures(tab, marking), around(tab) | merged(overview(truth), facts), STATIC, None)
-    assert {"In the original > value", HEAD + "cells in the range"} <= compared
+    assert {"original > value", HEAD + "cells in the range"} <= compared
 
 
 def test_counts_of_the_original(marking) -> None:
@@ -447,7 +436,7 @@ def test_counts_of_the_original(marking) -> None:
         each["days"].value_counts().reindex(range(14), fill_value=0) for each in (truth.own, truth.other)
     )
     facts = {
-        "Rows beyond {rows:,} per person are not counted.|rows": truth.odd.cap,
+        COUNTED: truth.odd.cap,
         CELLS + "rows": len(truth.own),
         CELLS + "cells": 14,
         CELLS + "empty": int((own == 0).sum()),

@@ -161,7 +161,7 @@ def facts_of(charts: list[tuple[str, list[tuple[Key, list[float]]]]]) -> dict[st
         HEAD + "epsilon": column(lambda _scenario, key, _scores: key[1]),
         HEAD + "method": column(lambda _scenario, key, _scores: key[0]),
         HEAD + "scenario": column(lambda scenario, _key, _scores: scenario),
-        HEAD + "table": column(lambda *_: "public table"),
+        HEAD + "table": column(lambda *_: "table"),
         **{HEAD + name: numbers(of) for name, of in ends.items()},
     }
 
@@ -193,8 +193,8 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
     tab = opened(TABLES["300 rows"]).go("evaluate")
     uploader = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A public table"))
     uploader.upload("public.csv", public().to_csv(index=False).encode(), "text/csv").run()
-    tab.set("multiselect", "Tables", []).set("multiselect", "Methods", ["independent", f"mdav-{K}"])
-    tab.set("multiselect", "Epsilons", EPSILONS).press("Compare")
+    tab.set("multiselect", "table", []).set("multiselect", "method", ["independent", f"mdav-{K}"])
+    tab.set("multiselect", "epsilon", EPSILONS).press("Compare")
     return tab, Points(made)
 
 

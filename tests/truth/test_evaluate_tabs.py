@@ -23,6 +23,7 @@ from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, round
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_evaluate import (
+    COUNTED,
     HEAD,
     SEED,
     SOURCE,
@@ -41,8 +42,7 @@ ODD = TABLES["visits"]
 NAMES = ["age", "ward", "days"]
 SCORE = "accuracy, share of right answers"
 SAFE = "No attack works better on {people} rows of people in it than on {control} of others.|"
-V = "**Cramér's V of {a} and {b}: {own} in the original**|own"
-V_TOO = "{v} in the release.|v"
+V = "**Cramér's V of {columns}: {values}**|values"
 SPLIT = learning.random_splits
 WAYS = ["release", "original, no privacy", "one answer for all", "shuffled labels"]
 
@@ -142,8 +142,8 @@ def learning_facts(truth: Truth) -> dict[str, Any]:
 def learning_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, _older = walked()
     tab.set("button_group", "Show", marks.gettext("Learning"))
-    tab.set("selectbox", "Column to predict", "ward").set("multiselect", "Learners", ["logistic"])
-    tab.set("number_input", "Splits", 2)
+    tab.set("selectbox", "Column to predict", "ward").set("multiselect", "learner", ["logistic"])
+    tab.set("number_input", "splits", 2)
     tab.button("Learn").click().run()
     return figures(tab, marks), beside(truth, tab, learning_facts(truth))
 
@@ -211,7 +211,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
     facts = {
         SAFE + "people": attacked.rows,
         SAFE + "control": attacked.rows,
-        "Attacks > value": f"{attacked.works} of 7",
+        "Disclosure > value": f"{attacked.works} of 7",
         HEAD + "attack": lambda cells: len(cells) == 21,
         HEAD + "of": lambda cells: len(cells) == 21,
         HEAD + "attempts": [attempts for _hits, attempts in attacked.rates],
@@ -246,7 +246,7 @@ def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     better = [a < b if place < 4 else a > b for place, (a, b) in enumerate(zip(*told, strict=True))]
     sides = {each.id for each in seen if each.id.startswith(HEAD) and isinstance(each.shown, tuple)}
     facts = {
-        HEAD + "rows that would have to change, by column": rounded(drawn),
+        HEAD + "rows that would have to change": rounded(drawn),
         HEAD + "distance": rounded(drawn),
         HEAD + "figure": lambda cells: set(cells) - {*NAMES} or [*cells] == [n for n in order for _ in both],
         HEAD + "value": lambda shown: isinstance(shown, str) and shown.startswith(("**A:", "**B:")),  # titles
@@ -268,7 +268,7 @@ def percents_are(true: list[float]) -> Any:
 def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, _older = walked()
     tab.set("multiselect", "Columns", ["ward", "days"])
-    tab.set("selectbox", "Rows with ward =", 1)
+    tab.set("selectbox", "Only rows with: ward", 1)
     own, other = (
         pd.crosstab(each["ward"], each["days"]).reindex(
             index=range(3), columns=range(len(truth.labels["days"])), fill_value=0
@@ -278,11 +278,12 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     wards, days = (truth.labels[name] for name in ("ward", "days"))
     counts = either(own.to_numpy().ravel().tolist(), other.to_numpy().ravel().tolist())
     facts = {
-        "Rows beyond {rows:,} per person are not counted.|rows": ODD.cap,
-        V: v_of(truth.own, ("ward", "days")),
-        V_TOO: v_of(truth.other, ("ward", "days")),
-        "In the original > value": int(own.iloc[1, 0]),
-        "In the release > value": int(other.iloc[1, 0]),
+        COUNTED: ODD.cap,
+        V: lambda shown: agrees(
+            shown.split(" → "), [v_of(each, ("ward", "days")) for each in (truth.own, truth.other)]
+        ),
+        "original > value": int(own.iloc[1, 0]),
+        "release > value": int(other.iloc[1, 0]),
         "If they were unrelated > value": own.sum(axis=1)[1] * own.sum(axis=0)[0] / own.to_numpy().sum(),
     }
     for heading in (HEAD, SOURCE):
@@ -305,19 +306,19 @@ def test_attacks(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows would be called people, or people attacked whose other rows are the control."""
     seen, facts = attack_walk(marking, monkeypatch)
     compared = check(seen, facts, STATIC, None)
-    assert compared >= {HEAD + "attempts that succeed", "Attacks > value"}
+    assert compared >= {HEAD + "attempts that succeed", "Disclosure > value"}
 
 
 def test_side_by_side(marking) -> None:
     """The better of two releases would be the worse one."""
     seen, facts = side_walk(marking)
-    assert check(seen, facts, STATIC, None) >= {HEAD + "rows that would have to change, by column"}
+    assert check(seen, facts, STATIC, None) >= {HEAD + "rows that would have to change"}
 
 
 def test_counts_of_two_columns(marking) -> None:
     """A cell, or how strongly two columns go together, would be of other rows than those that count."""
     seen, facts = two_walk(marking)
-    assert check(seen, facts, STATIC, None) >= {V, V_TOO, "If they were unrelated > value"}
+    assert check(seen, facts, STATIC, None) >= {V, "If they were unrelated > value"}
 
 
 def _by_rows(original: pd.DataFrame, release: pd.DataFrame, *, person: str, times: int) -> Any:
@@ -351,7 +352,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(marking, monkeypatch: pytest.Mon
     in_this_process(monkeypatch)
     monkeypatch.setattr(side_by_side_view, "report", by_all_rows)
     seen, facts = side_walk(marking)
-    drawn = [each for each in seen if each.id == HEAD + "rows that would have to change, by column"]
+    drawn = [each for each in seen if each.id == HEAD + "rows that would have to change"]
     with pytest.raises(AssertionError, match="not true"):
         check(drawn, facts, (), None)
 

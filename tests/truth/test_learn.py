@@ -210,7 +210,7 @@ class Truth:
             ages = [self.drawn.sample(rows, seed=seed)["age"].to_numpy() for seed in range(10)]
             counts = [np.count_nonzero((each >= 20) & (each < 65)) for each in ages]
             errors.append(float(np.mean([abs(count - true) / true * 100 for count in counts])))
-        return ["5 rows", "10,000 rows", "as many as counted"], errors
+        return ["5", "10000", "as many as counted"], errors
 
     def listed(self) -> tuple[list[int], list[float], float]:
         """People found in the visits and in drawn rows, the share whose diagnosis is right, and the guess."""
@@ -266,7 +266,7 @@ class Truth:
         return {
             "place": [*edges[:-1]] * 3,
             "shares": shares,
-            "of": [name for name in ("the table", "the noisy law", "drawn rows") for _ in range(40)],
+            "of": [name for name in ("original", "release", "drawn rows") for _ in range(40)],
             "joined": [*(name for _far, name in pairs_of), " + ".join(name for _far, name in pairs_of)],
             "distance": [*(far for far, _name in pairs_of), last],
             "moments": list(zip(*lines, strict=True)),
@@ -298,7 +298,6 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     computed = [
         "as it is",
         "negative answers set to 0",
-        "rounded to tens",
         "guess: is it above 3?",
         "thrown away",
     ]
@@ -322,7 +321,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     classes = t.by_class()
     drawn_laws = [name for name, at in zip(LAWS, (9, 9, 9, 17), strict=True) for _ in range(at)]
     lengths, errors = t.lengths()
-    list_names = ["the visits as they are", "drawn from a private release of them"]
+    list_names = ["original", "drawn rows"]
     fits, right, guess = t.listed()
     below = [0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100]
     few, many = (
@@ -330,7 +329,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         for n in (10, 100)
     )
     true: dict[str, Any] = {
-        f"{NOISE}noisy answer": answers,
+        f"{NOISE}answer": answers,
         f"{NOISE}chance": rounded(chances),
         f"{NOISE}table": tables,
         RATIO: math.e,
@@ -345,23 +344,22 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{COSTS}mean absolute error": rounded(
             [*OFF, sum(abs(at) * sum_of_two(round(2 * at)) for at in HALVES)]
         ),
-        f"{COSTS}off by, in rows": [*wholes * 3, *halves],
-        f"{COSTS}chance per row": rounded([*once, *once, *better, *average]),
+        f"{COSTS}off by": [*wholes * 3, *halves],
+        f"{COSTS}chance": rounded([*once, *once, *better, *average]),
         f"{COSTS}law": lambda shown: list(shown) in ([*LAWS], drawn_laws),
         f"{COSTS}rows below the smaller count": [at for at in below for _ in range(2)],
         f"{COSTS}privacy loss": rounded(each for at in below for each in (loss_of_average(at), 2.0)),
         f"{COSTS}what is known": ["the average alone", "both answers"] * len(below),
         f"{AFTER}rows": lengths,
-        f"{AFTER}rows drawn": lengths,
+        f"{AFTER}drawn rows": lengths,
         f"{AFTER}error": rounded(errors),
-        f"{AFTER}error of the count of ages 20 to 64, %": rounded(errors),
+        f"{AFTER}error, % of the true count": rounded(errors),
         f"{HOLES}table": list_names,
-        f"{HOLES}table that the attacker joins with the list": list_names,
         f"{HOLES}people found with certainty": fits,
         f"{HOLES}of these, right about the diagnosis": rounded(right),
-        f"{TRUST}share of the people whose truth is yes": rounded([at / 50 for at in range(51)] * 2),
+        f"{TRUST}true": rounded([at / 50 for at in range(51)] * 2),
         f"{TRUST}how well it fits the reports": rounded([*few / few.max(), *many / many.max()]),
-        f"{TRUST}people": ["100 people"] * 51 + ["1,000 people"] * 51,
+        f"{TRUST}people": ["100"] * 51 + ["1000"] * 51,
         coin + "|people": 1_000,
         coin + "|p": 0.75,
         coin + "|epsilon": math.log(3),
@@ -377,21 +375,21 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         two + "|near": loss_of_average(5),
         two + "|far": loss_of_average(50),
         f"{COSTS}answers": [times for times in TIMES for _ in ways],
-        f"{COSTS}how they add up": ways * len(TIMES),
-        f"{COSTS}epsilon of all together": rounded(costs),
+        f"{COSTS}way": ways * len(TIMES),
+        f"{COSTS}epsilon": rounded(costs),
         groups + "|groups": t.groups,
         groups + "|apart": 1,
         groups + "|together": t.groups,
         f"{AFTER}computed": computed,
-        f"{AFTER}what is computed from the answer": computed,
-        f"{AFTER}privacy loss, counted exactly": [1, 1, 1, 1, 0],
-        f"{RANGES}years of age in a range": [span for span, *_ in widths for _ in range(2)],
-        f"{RANGES}how": ["added up from a histogram", "asked directly"] * len(widths),
+        f"{AFTER}way": computed,
+        f"{AFTER}privacy loss": [1, 1, 1, 0],
+        f"{RANGES}cells in the range": [span for span, *_ in widths for _ in range(2)],
+        f"{RANGES}way": ["added up from a histogram", "asked directly"] * len(widths),
         f"{RANGES}error, % of the true count": rounded(each for _, *both in widths for each in both),
         f"{PRICE}columns": [" × ".join(GROWING[:ways]) for ways in range(1, 5)],
-        f"{PRICE}share of rows whose age moved": rounded(t.moved()),
+        f"{PRICE}rows that would have to change": rounded(t.moved()),
         f"{PRICE}cells": cells,
-        f"{PRICE}error of a cell, % of the rows of a mean one": rounded(t.errors()),
+        f"{PRICE}off by, beside the rows of a mean cell": rounded(t.errors()),
         price + "|cells": cells[-1],
         price + "|first": t.errors()[0] / 100,
         price + "|last": t.errors()[-1] / 100,
@@ -400,23 +398,23 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{HOLES}zip": ["33617", "33620", "33620", "33617", "33620"],  # of the book
         f"{HOLES}age": [24, 35, 35, 24, 35],
         "k = {k}|k": 2,
-        f"{CLASSES}a, in class 1": rounded(classes["place"]),
-        f"{CLASSES}share of the class": rounded(classes["shares"]),
+        f"{CLASSES}value": rounded(classes["place"]),
+        f"{CLASSES}share": rounded(classes["shares"]),
         f"{CLASSES}of": lambda shown: list(shown) in (classes["of"], classes["of"][::40] * 2),
         f"{CLASSES}joined": classes["joined"],
-        f"{CLASSES}features that are joined": classes["joined"],
+        f"{CLASSES}columns": classes["joined"],
         f"{CLASSES}distance": rounded(classes["distance"]),
         f"{CLASSES}1 - correlation, in drawn rows": rounded(classes["distance"]),
         f"{CLASSES}class": [-1, -1, -1, 1, 1, 1],
         **{
             f"{CLASSES}{name}": rounded(column)
             for name, column in zip(
-                ("mean a", "mean b", "spread a", "spread b", "correlation"), classes["moments"], strict=True
+                ("μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"), classes["moments"], strict=True
             )
         },
         tree + "|cut": 0.5,
         f"{TRUST}people who answer": [number for number in PEOPLE for _ in range(2)],
-        f"{TRUST}trust": ["trust nobody", "trust a curator"] * len(PEOPLE),
+        f"{TRUST}way": ["trust nobody", "trust a curator"] * len(PEOPLE),
         f"{TRUST}standard error of a share": rounded(
             error
             for number in PEOPLE
@@ -483,7 +481,7 @@ def test_every_figure_of_the_lessons_is_true(marking, monkeypatch: pytest.Monkey
         RATIO,
         RULED_OUT + "share",
         RULED_OUT + "release",
-        f"{COSTS}epsilon of all together",
+        f"{COSTS}epsilon",
         f"{PRICE}cells",
     }
 

@@ -27,18 +27,17 @@ DESIGN = {  # of a survey that nobody has answered yet: closed forms, held again
     "Make {number:,} links|number",
     "off by > value",
     "People for ± 1 % > value",
-    "Size of a report > value",
+    "Size of a report, in bits > value",
     "Someone who is 50 % sure of your answer can become at most {sure} % sure.|sure",
     "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|fair",
     "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|half",
     HEAD + "value",  # an example of a report
     *(f"What one report can tell > {each}" for each in ("of", "share")),
     *(
-        f"More {what}, less error > {each}"
-        for what in ("people", "epsilon")
+        f"What you would get > {each}"
         for each in ("protocol", "people", "people who answer", "epsilon", "epsilon per answer", "error")
     ),
-    *(f"More {what}, less error > off by at most, in 95 of 100 surveys" for what in ("people", "epsilon")),
+    "What you would get > off by at most, in 95 of 100 surveys",
 }
 
 
@@ -62,10 +61,10 @@ def own(page) -> Any:
     """Opens a column of an odd table as true answers."""
 
     def column(odd: Odd, name: str) -> MarkedTab:
-        tab = page(("What do you want", "Read the answers"))
+        tab = page(("Ask without learning", "Read the answers"))
         tab.at.toggle[0].set_value(True).run()
         tab.upload(odd.content)
-        return tab.set("selectbox", "Column of true answers", name)
+        return tab.set("selectbox", "column", name)
 
     return column
 
@@ -185,7 +184,9 @@ def test_reports_are_decoded(page, marking) -> None:
     """The answer of a survey would be read from its reports by another law."""
     question = dl.Question(text="Ever?", categories=["a", "b", "c"], protocol="optimized unary", epsilon=2)
     lines = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
-    tab = page(("What do you want", "Read the answers"), ("Where the answers", "A file of reports"))
+    tab = page(
+        ("Ask without learning", "Read the answers"), ("source", "Reports as JSON lines, one per answer")
+    )
     tab.at.file_uploader[0].upload("r.jsonl", lines.encode(), "application/json").run()
     reports = np.array([[int(bit) for bit in json.loads(line)["report"]] for line in lines.splitlines()])
     p, q, people = 0.5, 1 / (1 + math.exp(2)), len(reports)
@@ -220,4 +221,4 @@ def test_reports_are_decoded(page, marking) -> None:
 def test_the_design_and_the_example_speak_of_no_table(page, marking) -> None:
     """A figure would come up that no test recomputes."""
     check(figures(page(), marking), {}, DESIGN, None)
-    check(figures(page(("What do you want", "Answer")), marking), {}, DESIGN, None)
+    check(figures(page(("Ask without learning", "Answer")), marking), {}, DESIGN, None)

@@ -161,6 +161,9 @@ def everywhere(walk: Walk) -> dict[str, Any]:
     }
 
 
+OFF_BY = "off by, in 95 of 100 cases > value"
+
+
 def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -> dict[str, Any]:
     """Before paying, for tables of (cells, half-width)."""
     alike: dict[tuple[int, float], list[str]] = {}
@@ -176,7 +179,7 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         / (1 + math.exp(-EPSILON)),
         "cost > value": f"epsilon {EPSILON:g}",
         "Left after > value": f"epsilon {walk.left - EPSILON:g}",
-        "Off by, rows > value": max(each for _n, each in halves.values()),
+        OFF_BY: max(each for _n, each in halves.values()),
         f"{FACTS}|half": half,
         f"{FACTS}|mean": near([walk.about / cells]),
         f"{FACTS}|rows": near([walk.about]),
@@ -284,8 +287,7 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
     assert covers(noise[:, 0])(half)
     facts = of_tables(walk, {"number of rows": (1, float(half))}, covers(noise[:, 0]))
     facts |= {
-        "Mean off by > value": covers(np.abs(mean) + step / 2),
-        "At most, in 95 of 100 cases, for about {rows} rows.|rows": walk.about,
+        OFF_BY: covers(np.abs(mean) + step / 2),
         "The mean of {rows} rows is off by at most {width}.|rows": walk.about,
         "The mean of {rows} rows is off by at most {width}.|width": covers(np.abs(mean) + step / 2),
         "A quantile is off by at most {error} places in the order.|error": lambda shown: (
@@ -302,7 +304,7 @@ def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> 
     walk = begun(name)
     assert before_a_histogram(walk, marking) >= {f"{FACTS}|rows", f"{FACTS}|mean"}
     assert before_tables(walk, marking) >= {f"{FACTS}|rows", f"{TITLE} > half"}
-    assert before_figures(walk, marking) >= {"Mean off by > value"}
+    assert before_figures(walk, marking) >= {OFF_BY}
 
 
 def test_before_paying_a_wrong_base_is_caught(marking) -> None:
@@ -339,7 +341,7 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
             )
             for name in drawn
         },
-        "For experts > charge": ("none", f"epsilon {EPSILON:g}", "none"),
+        "For experts > cost": ("none", f"epsilon {EPSILON:g}", "none"),
         "For experts > result": lambda shown: (
             [*shown][1:] == [f"rows: {rows:,.4g}", f"rows: {rows:,.4g}; draw: 1"]
         ),
@@ -491,7 +493,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     facts = of_release(walk, total, error)
     here = "Columns and relations"
     seen |= compared(walk, marking, facts | of_columns(walk, here))
-    walk.tab.set("button_group", "View of the model", marking.gettext("Relations"))
+    walk.tab.set("button_group", "Show", marking.gettext("Relations"))
     drawn = sorted(pairs)
     facts |= {
         "**{links} relations between columns were measured; the others follow from them.**|links": len(pairs),
@@ -500,12 +502,12 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         f"{here} > column": [*walk.sizes],
     }
     seen |= compared(walk, marking, facts)
-    walk.tab.set("button_group", "View of the model", marking.gettext("answers"))
+    walk.tab.set("button_group", "Show", marking.gettext("answers"))
     clique = tuple(
         next(each.value for each in walk.tab.at.multiselect if bare(each.label) == "How many rows by")
     )
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
-    walk.tab.set("button_group", "View of the model", marking.gettext("error by noise"))
+    walk.tab.set("button_group", "Show", marking.gettext("error by noise"))
     largest = {
         pair: math.sqrt(2 / math.pi * m["variance"]) * array(m["values"]).size / (2 * max(total, 1))
         for m in measured

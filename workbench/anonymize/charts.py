@@ -4,7 +4,7 @@ import dataclasses
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing, headed, tips, tips_of
+from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, by, drawing, headed, tips, tips_of
 from workbench.ui.language import _
 
 
@@ -49,11 +49,11 @@ def frontier(frame: pd.DataFrame) -> Chart:
         .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
         .add_params(chosen)
     )
-    alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
+    alt = by({"k": "k", "loss": _("information loss")})
     return Chart(spec=altair.layer(line, points, height=300), alt=alt, table=headed(shown))
 
 
-def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
+def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
     """Draw shares before and after, side by side."""
     altair, chart = drawing(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
@@ -64,4 +64,4 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str
         tooltip=tips(x, "of", share=".1%"),
     )
     table = headed(frame.rename(columns={x: x_title, "share": y_title}))
-    return Chart(spec=spec.properties(height=240), alt=alt, table=table)
+    return Chart(spec=spec.properties(height=240), alt=by({x: x_title, "share": y_title}), table=table)

@@ -38,11 +38,8 @@ SUPPRESSED_WORDS = Words("anonymize.suppressed_words")
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Draw the widgets of all demands, and return these."""
-    several = curator.schema.unit.id_column is not None
     k = st.number_input(
-        _("Everybody looks like at least … people (k)")
-        if several
-        else _("Everybody looks like at least … rows (k)"),
+        _("Everybody is in a group of at least … (k)"),
         2,
         MOST_PEOPLE,
         5,
@@ -51,9 +48,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         persist_state="session",
     )
     limit = st.select_slider(
-        _("People who may have a suppressed row, at most")
-        if several
-        else _("Rows that may be suppressed, at most"),
+        capital("suppressed, at most"),
         plans.LIMITS,
         0.02,
         format_func=limit_words,
@@ -64,7 +59,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     models = _secrets(current)
     with st.expander(_("More choices"), key="anonymize-more"):
         suppressed = st.selectbox(
-            _("Suppressed rows are"),
+            capital("suppressed rows"),
             SUPPRESSED_ROWS,
             format_func=SUPPRESSED_WORDS.__getitem__,
             key="anonymize-suppressed",
@@ -94,7 +89,7 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
         return {
             name: st.number_input(
-                _("Level of {column} (0: as it is)").format(column=plain(name)),
+                plain(name),
                 0,
                 current.hierarchies[name].height,
                 key=f"anonymize-level-{name}-{current.version}",
@@ -103,19 +98,20 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
         }
 
 
+def _column(label: str, names: list[str], key: str) -> str | None:
+    """Ask for one of some columns, or none. Args: key: of the widget, and of its help."""
+    help = plans.SAYS.get(key)
+    column = st.selectbox(
+        label, names, index=None, key=f"anonymize-{key}", help=help, persist_state="session"
+    )
+    return column if column in names else None
+
+
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """Ask for the column of households, where groups are to count these."""
     known = current.quasi_identifiers
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
-    column = st.selectbox(
-        _("Count households in place of people, by"),
-        names,
-        index=None,
-        key="anonymize-household",
-        help=plans.SAYS["household"],
-        persist_state="session",
-    )
-    return column if column in names else None
+    return _column(_("Count households in place of people, by"), names, "household")
 
 
 def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
@@ -123,11 +119,8 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     names = [
         n for n, role in current.roles.items() if role == "identifier" or n == curator.schema.unit.id_column
     ]
-    label, key = _("Replace by pseudonyms"), "anonymize-pseudonym"
-    column = st.selectbox(
-        label, names, index=None, key=key, help=plans.SAYS["pseudonym"], persist_state="session"
-    )
-    if column not in names:
+    column = _column(_("Replace by pseudonyms"), names, "pseudonym")
+    if column is None:
         return None, ""
     return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
 
@@ -140,7 +133,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     kind = st.selectbox(
         _("And about what should stay unknown"),
         [NOTHING, *kinds],
-        format_func=lambda kind: _("nothing more") if kind == NOTHING else _(kinds[kind].title),
+        format_func=lambda kind: _("none") if kind == NOTHING else _(kinds[kind].title),
         key=SECRET.key,
         persist_state="session",
     )
@@ -165,7 +158,7 @@ def _own_model(column: str) -> PrivacyModel:
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
     kind = left.selectbox(
-        _("About {column}").format(column=plain(column)),
+        plain(column),
         list(kinds),
         format_func=lambda kind: _(kinds[kind].title),
         key=f"anonymize-own-{column}",
@@ -193,7 +186,7 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
 def _metric(current: AnonymizeState) -> Metric:
     """Ask for the metric to minimize, with a weight per column where it takes any."""
     kind = st.selectbox(
-        _("Minimize"),
+        capital("what is minimized"),
         list(METRIC_WORDS),
         format_func=METRIC_WORDS.__getitem__,
         key="anonymize-metric",
@@ -205,14 +198,14 @@ def _metric(current: AnonymizeState) -> Metric:
         return AverageClassSize()
     weights = {}
     heavy = st.multiselect(
-        _("Columns that matter more"),
+        _("Columns that matter more, with their weights; all others have 1"),
         current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )
     for name in heavy:
         weights[name] = st.number_input(
-            _("Weight of {column}; all others have 1").format(column=plain(name)),
+            plain(name),
             0.1,
             100.0,
             3.0,
@@ -227,14 +220,9 @@ def _metric(current: AnonymizeState) -> Metric:
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """Ask for the column of the rows to be published out of a population, and for demands on that."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
-    subset = st.selectbox(
-        _("The table is a population, and this column marks the rows to be published"),
-        others,
-        index=None,
-        key="anonymize-subset",
-        persist_state="session",
-    )
-    if subset is None or subset not in others:
+    label = _("The table is a population, and this column marks the rows to be published")
+    subset = _column(label, others, "subset")
+    if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
     crowd = st.number_input(

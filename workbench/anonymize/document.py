@@ -12,12 +12,11 @@ import pandas as pd
 import dpcore
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
-from workbench.anonymize import outcomes
+from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
-from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
-from workbench.ui.language import Words, _, minute
+from workbench.ui.language import Words, _, capital, minute
 from workbench.ui.report.document import fragment
-from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked, whole
+from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
@@ -35,10 +34,8 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
-            (_("What this report is about"), _facts(curator, report), []),
-            (_("Why this is recommended"), pd.DataFrame(), reasons),
-            (_("What was done: method and demands"), pd.DataFrame(), done(report)),
-            (_("What was done: columns"), columns(report), []),
+            (_("Why this is recommended"), _facts(curator, report), reasons),
+            (_("What was done"), columns(report), done(report)),
             (_("Singling out: can a person be picked out?"), levels(report), singling_out(report)),
             (
                 _("Linkability: can records of one person be joined?"),
@@ -46,7 +43,7 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
                 linkability(curator, report),
             ),
             (_("Inference: can a sensitive value be concluded?"), secrets(report), inference(report)),
-            (_("What stays unprotected"), pd.DataFrame(), [unmarked(each) for each in warnings]),
+            (_("What this does not promise"), pd.DataFrame(), [unmarked(each) for each in warnings]),
         ],
         terms=SAYS["terms"],
         signatures=_signatures(),
@@ -64,20 +61,17 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
     for name, risk in report.side.secrets.items():
         if risk.homogeneous_classes:
-            severe.append(
-                SAYS.say("given away", column=name, share=percent(risk.homogeneous_people), whom=whom)
-            )
-    alone = SAYS.say("alike", share=percent(report.alike), whom=whom)
+            severe.append(outcomes.given_away(report.plan, name, risk))
     if report.highest > LOW_RISK:
         open_ends.append(SAYS.say("highest risk", share=percent(report.highest), low=percent(LOW_RISK)))
     if report.alike > FEW:
-        open_ends.append(alone)
+        open_ends.append(SAYS.say("alike", share=percent(report.alike), whom=whom))
     if report.side.groups_per_person > 1:
-        open_ends.append(_("Rows of one person are in several groups, and can be joined by what is known."))
+        open_ends.append(plans.SAYS.say("rows of a person", groups=number(report.side.groups_per_person)))
     if versions > 1:
-        open_ends.append(SAYS.say("versions", versions=versions))
+        open_ends.append(plans.SAYS.say("versions", others=versions - 1))
     if report.plan.method.cuts_freely:
-        open_ends.append(_("The groups were cut along the data; published attacks aim at that."))
+        open_ends.append(plans.SAYS["local"])
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
     if open_ends:
@@ -90,16 +84,11 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
 def done(report: ResidualRiskReport) -> list[str]:
     """Describe method, models, limits and suppression, in one sentence each."""
     plan = report.plan
-    sentences = [
-        SAYS.say("method", method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]),
-        _("Demands that hold: {models}.").format(models="; ".join(report.models)),
-        _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
-    ]
+    sentences = [plans.words(plan, report.models)]
     if plan.method.searches or report.quality.suppressed:
         sentences.append(
             SAYS.say(
                 "suppression",
-                limit=limit_words(plan.limit),
                 whom=COUNTED_WORDS[plan.counts],
                 share=percent(report.quality.suppressed_people),
                 way=SUPPRESSED_WORDS[plan.suppressed],
@@ -124,10 +113,8 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
             line[_("generalized")] = percent(report.quality.column_ncp[name])
             if plan.node is not None:
                 level, tree = plan.node[name], plan.hierarchies[name]
-                line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
-                line[_("labels")] = SAYS.say(
-                    "labels", labels=whole(len(tree.labels(level))), values=whole(len(tree.values))
-                )
+                line[_("level")] = f"{level} / {tree.height}"
+                line[_("labels")] = f"{whole(len(tree.labels(level)))} / {whole(len(tree.values))}"
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -137,9 +124,14 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
     whom, risk = COUNTED_WORDS[report.plan.counts], report.side.risk
     sentences = [
         SAYS.say("smallest group", k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
-        SAYS.say("prosecutor", highest=percent(risk.highest), average=percent(risk.average)),
-        _("A journalist is right with at most {highest}.").format(highest=percent(report.highest)),
-        SAYS.say("marketer", share=percent(report.marketer), whom=whom),
+        SAYS.say(
+            "attackers",
+            prosecutor=percent(risk.highest),
+            average=percent(risk.average),
+            journalist=percent(report.highest),
+            marketer=percent(report.marketer),
+            whom=whom,
+        ),
     ]
     if report.plan.subset is None:
         sentences.append(SAYS["no population"])
@@ -150,14 +142,8 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
 
 def levels(report: ResidualRiskReport) -> pd.DataFrame:
     """List the share of people at each level of risk."""
-    names = [
-        _("certain (1)"),
-        *(
-            _("{low} to below {high}").format(low=f"1/{round(1 / low)}", high=high)
-            for low, high in zip(LEVELS[1:-1], ["1", "1/2", "1/5", "1/10"], strict=True)
-        ),
-        _("below {high}").format(high="1/20"),
-    ]
+    lows = [f"≥ 1/{round(1 / low)}" for low in LEVELS[1:-1]]
+    names = ["1", *map("{}, < {}".format, lows, ["1", "1/2", "1/5", "1/10"]), "< 1/20"]
     return pd.DataFrame(
         {
             _("risk that a guess is right"): names,
@@ -173,15 +159,13 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
     sentences = [
-        SAYS.say("linked with certainty", share=percent(report.alike), whom=whom),
-        SAYS.say("unique by groups and others", share=percent(report.side.with_others), whom=whom),
+        SAYS.say("alike", share=percent(report.alike), whom=whom),
+        plans.SAYS.say("unique again", share=percent(report.side.with_others), whom=whom),
     ]
     if report.side.groups_per_person > 1:
-        sentences.append(SAYS.say("several groups", whom=whom, groups=number(report.side.groups_per_person)))
+        sentences.append(plans.SAYS.say("rows of a person", groups=number(report.side.groups_per_person)))
     if others:
-        sentences.append(SAYS.say("other versions", others=others))
-    else:
-        sentences.append(_("No other version of this table was made here."))
+        sentences.append(plans.SAYS.say("versions", others=others))
     if releases:
         sentences.append(SAYS.say("private results", releases=releases))
     return sentences
@@ -191,10 +175,7 @@ def inference(report: ResidualRiskReport) -> list[str]:
     """Compare what a group and the whole table tell about sensitive values."""
     if not report.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
-    return [
-        SAYS.say("more likely", column=name, times=number(risk.posterior_ratio))
-        for name, risk in report.side.secrets.items()
-    ]
+    return [outcomes.more_likely(name, risk) for name, risk in report.side.secrets.items()]
 
 
 def secrets(report: ResidualRiskReport) -> pd.DataFrame:
@@ -206,7 +187,7 @@ def secrets(report: ResidualRiskReport) -> pd.DataFrame:
                 _("different values, at least (l)"): risk.distinct_l,
                 _("entropy l"): number(risk.entropy_l),
                 _("(c, 2)-diverse for c above"): number(risk.recursive_c),
-                _("t"): number(risk.t_equal),
+                "t": number(risk.t_equal),
                 _("t, ordered"): number(risk.t_ordered),
                 _("groups that reveal the value"): whole(risk.homogeneous_classes),
             }
@@ -219,17 +200,16 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,
-        _("Date (UTC)"): minute(datetime.now(UTC)),
-        _("Program"): f"Privacy Workbench {dpcore.__version__}",
-        _("Rows of the original"): whole(report.original),
-        _("Rows that leave"): whole(report.left),
-        _("Line of the ledger"): str(noted[-1].number) if noted else "",
-        _("Fingerprint of the plan"): noted[-1].content["anonymized"][:16] if noted else "",
+        _("Date (UTC)"): f"{minute(datetime.now(UTC))} · Privacy Workbench {dpcore.__version__}",
+        capital("rows"): f"{whole(report.original)} → {whole(report.left)}",
+        _("Line of the ledger, and fingerprint of the plan"): " · ".join(
+            f"{line.number} · {line.content['anonymized'][:16]}" for line in noted[-1:]
+        ),
     }
-    return pd.DataFrame({_("what"): list(facts), _("is"): list(facts.values())})
+    return pd.DataFrame({_("figure"): list(facts), _("value"): list(facts.values())})
 
 
 def _signatures() -> pd.DataFrame:
     people = [_("Prepared by"), _("Data protection officer"), _("Responsible for the processing")]
-    empty = (_("name"), _("agrees, with conditions"), _("place and date"), _("signature"))
+    empty = (_("agrees, with conditions"), _("name, place, date and signature"))
     return pd.DataFrame({_("who"): people} | dict.fromkeys(empty, ""))

@@ -13,8 +13,8 @@ from workbench.anonymize import plans, rules_view, state
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
-from workbench.ui.language import _, commas, said, stored
-from workbench.ui.wording import ROLE_WORDS, limit_words, plain
+from workbench.ui.language import _, capital, commas, said
+from workbench.ui.wording import ROLE_WORDS, plain
 
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
@@ -35,7 +35,7 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
                 ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },
-            alt=_("One line per column: its role and why it was suggested"),
+            alt=label,
         )
         if current.set_roles(dict(zip(grid["column"], grid["role"], strict=True))):
             st.rerun()
@@ -47,7 +47,7 @@ def hierarchies(current: AnonymizeState) -> None:
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
-        name = st.selectbox(_("Column to show"), names, key="hierarchy-column")
+        name = st.selectbox(capital("column"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
         st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
         rules_view.by_rule(current, name)
@@ -56,10 +56,10 @@ def hierarchies(current: AnonymizeState) -> None:
             key=f"hierarchy-{name}-{current.version}",
             hide_index=True,
             disabled=[_("value")],
-            alt=_("One line per value, one column per level"),
+            alt=_("How values become coarser"),
         )
         with st.container(horizontal=True):
-            wanted = st.button(_("Use the edited levels"), key="hierarchy-use")
+            wanted = st.button(_("Use these levels"), key="hierarchy-use")
             st.button(
                 _("Undo"),
                 disabled=not current.before.get(name),
@@ -87,8 +87,9 @@ def hierarchies(current: AnonymizeState) -> None:
 def load_plan(current: AnonymizeState) -> None:
     """Take the plan of an earlier table, for the next delivery."""
     with st.expander(_("A plan made earlier")):
-        st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
-        file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
+        file = file_view.file_uploader(
+            _("Plan (JSON, internal)"), type=["json"], key=f"plan-{current.version}"
+        )
         if file is not None:
             with widgets.errors_shown():
                 current.load(file.getvalue().decode("utf-8-sig", errors="replace"))
@@ -98,15 +99,7 @@ def load_plan(current: AnonymizeState) -> None:
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     """Show a loaded plan with the values that it does not know, and say whether it knows all."""
     st.markdown(_("A plan made earlier"))
-    st.write(
-        plans.SAYS.say(
-            "plan",
-            models=plain(stored(*map(str, plan.models)), at_most=300),
-            whom=plans.whom(plan),
-            method=plans.METHOD_NAMES[plan.method.kind],
-            limit=limit_words(plan.limit),
-        )
-    )
+    st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
     unknown = current.new_values(curator, plan)
     if unknown:
         st.warning(plans.SAYS.say("unknown values", columns=plain(commas(unknown), at_most=200)))

@@ -25,7 +25,7 @@ def show(curator: Curator, table: AnonymizedTable) -> None:
         name, given = listed
         try:
             digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
-            with st.spinner(_("Comparing the list with every group"), show_time=True):
+            with st.spinner(_("Computing"), show_time=True):
                 match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
         except DpcoreError as error:
             widgets.error_box(error)

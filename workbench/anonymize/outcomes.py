@@ -22,6 +22,7 @@ from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskRepo
 from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
+from dpcore.risk.disclosure import AttributeRisk
 from workbench import session
 from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
@@ -30,7 +31,7 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _, capital, commas, digits
+from workbench.ui.language import N_, _, capital, commas, digits, named
 from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
@@ -77,15 +78,11 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
     """
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
-    stages = {
-        "searching": _("searching"),
-        "looking at all combinations": _("looking at all combinations of levels"),
-    }
-    words, first = dict(stages), dict[str, float]()
+    words, first = dict[str, str](), dict[str, float]()
 
     def tell(stage: str, share: float) -> None:
         now = time.monotonic()
-        words[stage] = stage_words(stages.get(stage, stage), now - first.setdefault(stage, now), share)
+        words[stage] = stage_words(_("searching"), now - first.setdefault(stage, now), share)
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)
@@ -142,7 +139,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
         except DpcoreError as error:
             why = error.problem
         if why:
-            reasons.append(_("{method}: {why}.").format(method=plain(name), why=plain(why, at_most=300)))
+            reasons.append(named(plain(name), plain(why, at_most=300)))
     return pd.DataFrame(lines), reasons
 
 
@@ -154,7 +151,7 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
         _("generalized"): percent(quality.ncp),
         _("information loss"): number(quality.loss),
         _("suppressed"): percent(quality.suppressed),
-        _("smallest group"): whole(report.after.risk.k),
+        _("size of the smallest group"): whole(report.after.risk.k),
         _("seconds"): digits(f"{report.seconds:.1f}"),
     }
 
@@ -222,14 +219,14 @@ def present_choice(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
                 )
         return None, ""
-    sentence = plans.SAYS.say("chosen", drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind])
     if drawn.searches and plan.metric != InformationLoss():
-        return None, sentence
+        return None, ""
     try:
         loss = trial(curator, current, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
-        return None, sentence
-    return loss, f"{sentence} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
+        return None, ""
+    words = _("{method} loses {loss} at k = {k}: the ring.")
+    return loss, words.format(method=capital(METHOD_NAMES[plan.method.kind]), loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:
@@ -246,9 +243,8 @@ def sizes_chart(report: TrialReport) -> Chart:
     return charts.grouped(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("{whom} in their smallest group").format(whom=whom(report.plan)),
+        x_title=_("size of the smallest group"),
         y_title=_("share of {whom}").format(whom=whom(report.plan)),
-        alt=plans.SAYS.say("sizes", whom=whom(report.plan)),
     )
 
 
@@ -260,14 +256,14 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
         if report.plan.node is not None:
             hierarchy, level = report.plan.hierarchies[name], report.plan.node[name]
             line |= {
-                _("level"): _("{level} of {height}").format(level=level, height=hierarchy.height),
+                _("level"): f"{level} / {hierarchy.height}",
                 _("such as"): hierarchy.levels[level][0],
             }
         lines.append(
             line
             | {
                 _("generalized"): percent(ncp),
-                _("cells suppressed"): percent(report.quality.column_suppressed[name]),
+                _("suppressed"): percent(report.quality.column_suppressed[name]),
                 _("moved"): percent(report.quality.column_change[name]),
             }
         )
@@ -284,16 +280,15 @@ def neighbors(
         name, node = _("as chosen"), dict(zip(plan.quasi_identifiers, near.node, strict=True))
         for column, level in (plan.node or {}).items():
             if node[column] != level:
-                name = _("{column} coarser") if node[column] > level else _("{column} finer")
-                name = name.format(column=column)
+                name = f"{column} {level} → {node[column]}"
         if near.is_feasible and node != plan.node:
             usable[name] = node
         lines.append(
             {
                 _("levels"): name,
                 _("what is minimized"): number(near.score),
-                _("smallest group at this limit"): f"{near.k:,}",
-                _("rows to suppress"): f"{near.suppressed:,}",
+                _("size of the smallest group"): f"{near.k:,}",
+                _("suppressed rows"): f"{near.suppressed:,}",
                 _("groups"): f"{near.classes:,}",
                 _("meets the demands"): _("yes") if near.is_feasible else _("no"),
             }
@@ -312,6 +307,18 @@ def versions(curator: Curator) -> int:
     return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
+def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
+    """Say that groups reveal a column, and of how many."""
+    share, classes = percent(risk.homogeneous_people), risk.homogeneous_classes
+    return plans.SAYS.say("reveal", classes=classes, share=share, column=column, whom=whom(plan))
+
+
+def more_likely(column: str, risk: AttributeRisk) -> str:
+    """Say how much more likely a group makes some value of a column."""
+    times, t = number(risk.posterior_ratio), number(risk.t_equal)
+    return plans.SAYS.say("more likely", column=column, times=times, t=t)
+
+
 def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
     """Return what a table does not promise, with numbers from this very table.
 
@@ -320,24 +327,9 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
     sentences = []
     for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
-            sentences.append(
-                plans.SAYS.say(
-                    "reveal",
-                    classes=risk.homogeneous_classes,
-                    share=percent(risk.homogeneous_people),
-                    column=plain(name),
-                    whom=whom(plan),
-                )
-            )
+            sentences.append(given_away(plan, plain(name), risk))
         else:
-            sentences.append(
-                plans.SAYS.say(
-                    "more likely",
-                    column=plain(name),
-                    times=number(risk.posterior_ratio),
-                    t=number(risk.t_equal),
-                )
-            )
+            sentences.append(more_likely(plain(name), risk))
     if side.groups_per_person > 1:
         sentences.append(plans.SAYS.say("rows of a person", groups=number(side.groups_per_person)))
     if plan.pseudonym is not None:
@@ -349,6 +341,6 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
     if others:
         sentences.append(plans.SAYS.say("versions", others=others))
     if plan.method.cuts_freely:
-        sentences.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
+        sentences.append(plans.SAYS["local"])
     sentences.append(plans.SAYS["minimized"])
     return sentences

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dpcore.anonymize.choices import Suppressed
@@ -15,8 +16,8 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.proposals import SizeOf, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
-from workbench.ui.language import Words, _
-from workbench.ui.wording import COUNTED_WORDS, number
+from workbench.ui.language import Words, _, capital, named, stored
+from workbench.ui.wording import COUNTED_WORDS, limit_words, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -119,17 +120,28 @@ def suggested_method(predicted: Prediction, columns: int) -> Method:
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
     """Say why a method is not tried next to the others; empty where it is."""
     if method.searches and not suggested_method(predicted, columns).searches:
-        return _("{nodes:,} combinations of levels take too long").format(nodes=predicted.nodes)
+        return SAYS.say("too many levels", nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
-        return SAYS.say("slow", columns=LOCAL_COLUMNS)
+        return suggestion(suggested_method(predicted, columns))
     return ""
+
+
+def words(plan: Plan, models: Iterable[str]) -> str:
+    """Describe demands, method and limit. Args: models: as they are stored, all that hold."""
+    return SAYS.say(
+        "plan",
+        models=stored(*models),
+        whom=whom(plan),
+        method=METHOD_NAMES[plan.method.kind],
+        limit=limit_words(plan.limit),
+    )
 
 
 def method_label(method: str) -> str:
     """Return a method's name and purpose for a list."""
     if method == SUGGESTED:
         return _("as suggested for this table")
-    return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
+    return named(METHOD_NAMES[method], METHOD_WORDS[method])
 
 
 def whom(plan: Plan) -> str:
@@ -156,6 +168,9 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     suggested = suggested_method(predicted, columns)
     if suggested.searches:
         return sentence
-    if suggested.needs_hierarchies:
-        return sentence + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
-    return sentence + " " + SAYS.say("mondrian", columns=LOCAL_COLUMNS)
+    return f"{sentence} {suggestion(suggested)}"
+
+
+def suggestion(method: Method) -> str:
+    """Say which local method is suggested, and why."""
+    return SAYS.say("suggested", method=capital(METHOD_NAMES[method.kind]), columns=LOCAL_COLUMNS)

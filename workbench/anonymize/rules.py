@@ -44,13 +44,12 @@ def by_intervals(
     values: Sequence[str], widths: str, low: float | None, high: float | None, *, start: float = 0.0
 ) -> Hierarchy:
     """Make intervals of these widths from `start`, with open ends. Raises: ParameterError if they cross."""
-    reason = _("Intervals, by hand.")
-    return intervals(values, numbers_in(widths), low=low, high=high, start=start, reason=reason)
+    return intervals(values, numbers_in(widths), low=low, high=high, start=start)
 
 
 def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
     """Mask so many last characters on each level. Raises: ParameterError without any."""
-    return mask(values, sorted(masked), reason=_("Masked, by hand."))
+    return mask(values, sorted(masked))
 
 
 def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
@@ -65,12 +64,12 @@ def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
     if strange:
         raise ParameterError("a line is no value of the column: {line}", remedy="correct it", line=strange[0])
     complete = list(dict.fromkeys([*lines, *values]))
-    return order(complete, [int(each) for each in numbers_in(sizes)], reason=_("In an order, by hand."))
+    return order(complete, [int(each) for each in numbers_in(sizes)])
 
 
 def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
     """Make dates these periods, small to large. Raises: ParameterError for values that are no dates."""
-    return dates(values, [each for each in DATE_LEVELS if each in periods], reason=_("Periods, by hand."))
+    return dates(values, [each for each in DATE_LEVELS if each in periods])
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:

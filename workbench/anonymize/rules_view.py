@@ -49,7 +49,7 @@ def _intervals(values: list[str], key: str) -> Hierarchy:
 def _masking(values: list[str], key: str) -> Hierarchy:
     longest = max(map(len, values))
     masked = st.multiselect(
-        _("Last characters that are masked, level by level"),
+        rules.RULES["masking"],
         list(range(1, max(2, longest))),
         list(range(1, max(2, longest)))[:9],
         key=f"{key}-masked",
@@ -63,14 +63,14 @@ def _order(values: list[str], key: str) -> Hierarchy:
     ordered = ""
     if len(values) <= LONGEST:
         ordered = right.text_area(
-            _("The values in their order, one a line"), "\n".join(values), key=f"{key}-order", height=160
+            _("Values in their order, one per line"), "\n".join(values), key=f"{key}-order", height=160
         )
     return rules.by_order(values, ordered, sizes)
 
 
 def _dates(values: list[str], key: str) -> Hierarchy:
     periods = st.multiselect(
-        _("Periods, level by level"),
+        rules.RULES["dates"],
         list(rules.PERIODS),
         list(rules.PERIODS),
         format_func=rules.PERIODS.__getitem__,

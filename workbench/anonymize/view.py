@@ -20,7 +20,7 @@ from workbench.store.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital, code, stored
+from workbench.ui.language import _, capital, code, named, stored
 from workbench.ui.report import of_table
 from workbench.ui.wording import number, percent, plain
 
@@ -29,13 +29,10 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Show the cost of every k; a click chooses one."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
     predicted = plans.size(curator, current, plan)
-    with st.spinner(_("Looking at every k and every combination of levels")):
+    with st.spinner(_("Computing")):
         method, points = outcomes.frontier(curator, current, plan)
-    if method.searches:
-        st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
-    else:
-        heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
-        st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
+    heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
+    st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
@@ -70,7 +67,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
-        with st.spinner(_("Trying it out")):
+        with st.spinner(_("Computing")):
             report = outcomes.trial(curator, current, plan)
     except DpcoreError as error:
         widgets.error_box(error)
@@ -96,24 +93,23 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     lines, usable = outcomes.neighbors(curator, current, plan)
     st.dataframe(lines, hide_index=True)
-    step = st.selectbox(_("A step that meets the demands"), list(usable), index=None, key="anonymize-step")
+    step = st.selectbox(capital("meets the demands"), list(usable), index=None, key="anonymize-step")
     if step in usable:
-        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
+        st.button(_("Use these levels"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Compare the methods at the same demands, after a click."""
-    with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
+    with st.expander(_("Compare the methods"), expanded=current.wants_comparison):
         if not current.wants_comparison:
-            st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
             st.button(_("Compare the methods"), on_click=setattr, args=(current, "wants_comparison", True))
             return
-        with st.spinner(_("Trying each method")):
+        with st.spinner(_("Computing")):
             lines, reasons = outcomes.comparison(curator, current, plan)
         st.dataframe(lines, hide_index=True)
         for reason in reasons:
             st.caption(reason)
-        st.caption(plans.SAYS["loss"])
+        st.caption(plans.SAYS["local"])
 
 
 def _figures(report: TrialReport) -> None:
@@ -122,21 +118,21 @@ def _figures(report: TrialReport) -> None:
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
-        _("before {share}").format(share=percent(report.before.risk.uniques)),
+        named(_("before"), percent(report.before.risk.uniques)),
         delta_color="off",
         delta_arrow="off",
     )
     risk.metric(
         _("Highest risk"),
         _("{share}, 1 in {people}").format(share=percent(highest), people=number(1 / highest)),
-        _("before {share}").format(share=percent(report.before.risk.highest)),
+        named(_("before"), percent(report.before.risk.highest)),
         delta_color="off",
         delta_arrow="off",
     )
     loss.metric(
         capital("generalized"),
         percent(report.quality.ncp),
-        help=_("How much of its column's range a published value covers, on average over all cells."),
+        help=GLOSSARY["information loss"],
     )
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
@@ -159,7 +155,7 @@ def _figures(report: TrialReport) -> None:
 def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
     """Show the table that was made, with a recommendation and the report to sign."""
     try:
-        with st.spinner(_("Looking at what is left to fear")):
+        with st.spinner(_("Computing")):
             report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
         show_table(public_name(curator.lines()), table, [])
@@ -175,7 +171,6 @@ def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTabl
             lambda: document.to_html(curator, report, warnings),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
-            help=plans.SAYS["report"],
         )
 
 
@@ -212,9 +207,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             file_name(name, f"anonymized {models}", "html"),
             icon="description",
         )
-        st.page_link(
-            "pages/evaluate.py", label=_("What can still be learned from it"), icon=":material/school:"
-        )
+        st.page_link("pages/evaluate.py", icon=":material/balance:")
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")
@@ -224,7 +217,7 @@ def write(curator: Curator, plan: Plan) -> None:
     """Offer to write the table at any size, where the settings name a place for it."""
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
-        _("Write it as a folder of Parquet"),
+        _("Write a table of any size on the server"),
         file_name(
             public_name(curator.lines()), f"anonymized {' '.join(map(str, models))}", "parquet"
         ).removesuffix(".parquet"),

@@ -8,7 +8,7 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
 from workbench.ui.charts import dot
-from workbench.ui.language import _
+from workbench.ui.language import _, named
 from workbench.ui.wording import number, percent
 
 SHORTEST = 0.05
@@ -53,9 +53,9 @@ def _of_column(each: ColumnSimilarity) -> Card:
         level, word = "good", _("right")
     lines = []
     if each.deciles is not None:
-        lines.append(_("quantiles off by up to {share} of the range").format(share=percent(each.deciles)))
+        lines.append(named(_("deciles off by, of the range"), percent(each.deciles)))
     if each.rare[0]:
-        lines.append(_("rare values: {kept} of {all} are there").format(kept=each.rare[1], all=each.rare[0]))
+        lines.append(named(_("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}"))
     return Card(
         title=each.column,
         level=level,
@@ -76,7 +76,7 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
         level, word = "good", _("no relations to lose")
         if kept is not None:
             level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
-            word = _("{share} of the relations kept").format(share=percent(kept))
+            word = named(_("relations kept"), percent(kept))
         card = Card(
             title=name,
             level=level,
@@ -109,8 +109,8 @@ def end_of(cards: Sequence[Card]) -> float:
 def legend(*, has_independent: bool) -> str:
     """Draw the legend of the marks on the scales as HTML."""
     marks = [
-        dot(COLORS["good"], _("this release")),
-        dot(CHANCE, _("by chance alone: another sample of this size"), bar=True),
+        dot(COLORS["good"], _("release")),
+        dot(CHANCE, _("another sample"), bar=True),
     ]
     if has_independent:
         marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
@@ -121,9 +121,9 @@ def legend(*, has_independent: bool) -> str:
 def _card(card: Card, end: float) -> str:
     title, word = html.escape(card.title), html.escape(card.word)
     value = percent(card.value)
-    facts = [_("by chance {share}").format(share=percent(card.floor))]
+    facts = [named(_("another sample"), percent(card.floor))]
     if card.independent is not None:
-        facts.append(_("independent {share}").format(share=percent(card.independent)))
+        facts.append(named(_("independent columns"), percent(card.independent)))
     words = "".join(f"<br>{html.escape(line)}" for line in (" · ".join(facts), *card.lines))
     marks = [_mark(card.floor / end, CHANCE)]
     if card.independent is not None:

@@ -5,8 +5,20 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
-from workbench.ui.language import _, digits
+from workbench.ui.charts import (
+    HEADINGS,
+    ORIGINAL,
+    PRIVATE,
+    SYNTHETIC,
+    WARNING,
+    Chart,
+    by,
+    drawing,
+    headed,
+    tips,
+    tips_of,
+)
+from workbench.ui.language import _, digits, named
 from workbench.ui.method_charts import COLORS
 from workbench.ui.wording import percent
 
@@ -38,9 +50,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     else:
         offset = altair.XOffset("of:N", sort=names)
         marks = chart.mark_bar().encode(x=x, xOffset=offset, y=y, color=color, tooltip=tooltip)
-    alt = _("{column} in {cells} cells: {sources}.").format(
-        column=column, cells=len(cells), sources="; ".join(names)
-    )
+    alt = named(by({"cell": column, "rows": y_title}), "; ".join(names))
     return Chart(spec=marks.properties(height=320), alt=alt, table=headed(frame))
 
 
@@ -51,7 +61,7 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     chart, points, _spread = _marks(altair, chart, "figure", names, [SYNTHETIC, WARNING], tooltip)
     x = altair.X("distance:Q", title=title, axis=altair.Axis(format="%"))
     lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(x=x, detail=altair.Detail("figure:N"))
-    alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(names))
+    alt = named(title, "; ".join(names))
     spec = altair.layer(lines, points.encode(x=x), height={"step": 24})
     return Chart(spec=spec, alt=alt, table=headed(frame))
 
@@ -66,13 +76,12 @@ def scales(figures: pd.DataFrame) -> Chart:
     _chart, points, _spread = _marks(altair, chart, "figure", list(colors), list(colors.values()), tooltip)
     x = altair.X(
         "shown:Q",
-        title=_("0 is perfect · 1 is what independent columns would score"),
+        title=HEADINGS["place"],
         scale=altair.Scale(domain=[0, 1.5]),
     )
     ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
-    alt = _("Between perfect (0) and independent columns (1): ") + "; ".join(
-        f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples()
-    )
+    places = (f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples())
+    alt = named(HEADINGS["place"], "; ".join(places))
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
     return Chart(spec=altair.layer(*layers, height=80 + 26 * len(figures)), alt=alt, table=headed(figures))
 
@@ -83,9 +92,10 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     names, colors = list(frame["of"].unique()), [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
     _chart, points, spread = _marks(altair, chart, "task", names, colors, tips_of(frame))
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
-    alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
+    means = (
         f"{line.task} {digits(f'{line.mean:.3f}')}" for line in frame.itertuples() if line.of == names[0]
     )
+    alt = named(f"{title}, {names[0]}", "; ".join(means))
     spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
     return Chart(spec=spec, alt=alt, table=headed(frame))
 
@@ -103,8 +113,8 @@ def attacks(frame: pd.DataFrame) -> Chart:
         scale=altair.Scale(domain=[0, 1]),
     )
     offset = altair.YOffset("of:N", sort=names)
-    alt = _("Success of each attack: ") + "; ".join(
-        f"{attack}, {of}: {percent(rate)}"
+    alt = "; ".join(
+        named(f"{attack}, {of}", percent(rate))
         for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
     )
     layers = spread.encode(yOffset=offset), points.encode(x=x, yOffset=offset)

@@ -31,15 +31,10 @@ SHOWN = 20
 def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Show every column before and after, and draw one of them."""
     worst = similarity.columns[0]
-    st.markdown(
-        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst.column), distance=percent(worst.distance)
-        )
-    )
+    farthest([worst.column], worst.distance)
     show_cards(cards.of_columns(similarity), key="cards-columns")
-    with st.expander(_("All figures as a table"), key="all-figures"):
+    with st.expander(_("Every column, of the original → of the release"), key="all-figures"):
         st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
-        st.caption(_("Pairs of figures: the original → the release."))
     _one(curator, candidate, [each.column for each in similarity.columns])
 
 
@@ -48,16 +43,17 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
-    worst = columns[0]
-    st.markdown(
-        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst[0]), distance=percent(shares[worst])
-        )
-    )
+    farthest(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(n_("pairs left out", left_out))
     _one(curator, candidate, [name for (name,) in columns])
+
+
+def farthest(columns: Sequence[str], distance: float) -> None:
+    """Say which column, or pair of columns, is farthest from the original."""
+    words = _("**Farthest from the original is {columns}: {distance} of the rows would have to change.**")
+    st.markdown(words.format(columns=" × ".join(map(plain, columns)), distance=percent(distance)))
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
@@ -69,7 +65,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
         everything = right.toggle(_("All {number} cards").format(number=len(all_)), key=f"{key}-all")
         shown = cards.matching(all_, text)
         if not text and not everything:
-            st.caption(_("The {shown} that came out worst, of {all}.").format(shown=SHOWN, all=len(all_)))
+            st.caption(_("The first {shown} of {all} are shown.").format(shown=SHOWN, all=len(all_)))
             shown = shown[:SHOWN]
     st.html(cards.drawn(shown, end=end))
     st.html(cards.legend(has_independent=any(card.independent is not None for card in all_)))
@@ -80,23 +76,18 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}")
-    shares = right.segmented_control(
-        _("Counted in"),
-        [True, False],
-        default=True,
-        required=True,
-        format_func=lambda is_share: _("share of rows") if is_share else _("rows"),
-        key="evaluate-unit",
-    )
+    with right:
+        units = {True: _("share of rows"), False: _("rows")}
+        shares = widgets.choose(_("Show"), units, key="evaluate-unit")
     sources = sources_of(curator, candidate, name)
     titles = list(sources)
     chosen = st.multiselect(
-        _("In the chart"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
+        capital("source"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
     )
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title] for title in chosen}
-        chart = column_chart(labels, drawn, column=name, shares=bool(shares))
+        chart = column_chart(labels, drawn, column=name, shares=shares)
         widgets.show_chart(chart, key="column")
 
 
@@ -144,12 +135,12 @@ def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str,
     counts, release = counts_of(curator, candidate, column), candidate.release
     assert counts.other is not None
     own, other = counts.original.astype(float), counts.other.astype(float)
-    sources = {_("original"): own, _("{rows:,} rows of it").format(rows=int(other.sum())): other}
+    sources = {_("original"): own, _("{rows:,} drawn rows").format(rows=int(other.sum())): other}
     for line in releases.earlier(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):
             is_this = release is not None and earlier.request_id == release.request_id
-            title = _("its noisy counts") if is_this else _("{what}, {when}").format(**line)
+            title = _("its noisy counts") if is_this else "{what}, {when}".format(**line)
             sources[title] = released_cells(earlier, column)
     return sources
 

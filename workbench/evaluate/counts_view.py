@@ -9,8 +9,8 @@ from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
-from workbench.ui.language import _, capital
-from workbench.ui.wording import number, plain, whole
+from workbench.ui.language import _, capital, named
+from workbench.ui.wording import counted_words, number, plain, whole
 
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
@@ -32,9 +32,8 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        unit = curator.schema.unit
-        if unit.id_column is not None:
-            st.caption(_("Rows beyond {rows:,} per person are not counted.").format(rows=unit.max_rows))
+        if counted := counted_words(curator.schema.unit):
+            st.caption(counted)
         (_one if len(columns) == 1 else _two)(counts)
 
 
@@ -57,13 +56,12 @@ def _one(counts: CellCounts) -> None:
 
 def _two(counts: CellCounts) -> None:
     own, other = counts.association
-    words = _("**Cramér's V of {a} and {b}: {own} in the original**").format(
-        a=plain(counts.columns[0]), b=plain(counts.columns[1]), own=number(own)
-    )
-    st.markdown(words if other is None else f"{words}, " + _("{v} in the release.").format(v=number(other)))
+    values = number(own) if other is None else f"{number(own)} → {number(other)}"
+    pair = " × ".join(map(plain, counts.columns))
+    st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
     places = [
         side.selectbox(
-            _("Rows with {column} =").format(column=plain(name)),
+            named(_("Only rows with"), plain(name)),
             range(len(labels)),
             format_func=labels.__getitem__,
             key=f"together-{name}",
@@ -72,14 +70,10 @@ def _two(counts: CellCounts) -> None:
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
-    exact.metric(_("In the original"), whole(counts.original[cell]))
+    exact.metric(capital("original"), whole(counts.original[cell]))
     if counts.other is not None:
-        here.metric(_("In the release"), whole(counts.other[cell]))
-    unrelated.metric(
-        _("If they were unrelated"),
-        number(float(counts.unrelated[cell])),
-        help=_("Rows to expect if the two columns of the original had nothing to do with each other."),
-    )
+        here.metric(capital("release"), whole(counts.other[cell]))
+    unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
     tables = {_("original"): counts.original} | ({} if counts.other is None else {_("release"): counts.other})
     end = max(charts.darkest(table) for table in tables.values())
     (a, b), (rows, columns) = counts.columns, counts.labels

@@ -28,7 +28,7 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
     st.markdown(SAYS["attacks"])
     make = rerun.maker(candidate.release, curator.schema) if candidate.release else None
     names = [_("all in turn"), *(name for name in curator.schema.domain.names if name in candidate.rows)]
-    chosen = st.selectbox(_("Value to guess"), names, key=f"attack-secret-{candidate.key[:8]}")
+    chosen = st.selectbox(capital("column"), names, key=f"attack-secret-{candidate.key[:8]}")
     secret = None if chosen == names[0] else chosen
     evaluation: Attacks | HeldOut
     if make is not None:
@@ -77,7 +77,7 @@ def _canaries(candidate: Candidate) -> None:
         st.caption(SAYS["canaries"])
         if not st.button(_("Audit the recipe with {number} canaries").format(number=whole(CANARIES))):
             return
-        with st.spinner(_("Running the recipe once")):
+        with st.spinner(_("Computing")):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(

@@ -23,21 +23,21 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
     )
     places = placed(similarity)
     tables = [
-        (_("Figures"), figures),
+        (capital("figure"), figures),
         (
             _("Every column, of the original → of the release"),
             TextTable.of(columns_table(curator, similarity)),
         ),
     ]
     if len(places):
-        tables.append((_("Between perfect (0) and independent columns (1)"), TextTable.of(places.round(3))))
+        tables.append((capital("between perfect (0) and independent (1)"), TextTable.of(places.round(3))))
     document = Document(
-        title=_("How good is it? {name}").format(name=printable(curator.name)),
+        title=f"{_('How good is it?')} {printable(curator.name)}",
         badge="internal",
         about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
         boxes=(
             (
-                _("Internal"),
+                _("What is promised, and what not"),
                 (
                     SAYS["internal"],
                     *filter(None, [first_rows_words()]),

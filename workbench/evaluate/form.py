@@ -14,7 +14,7 @@ from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
-from workbench.ui.language import Words, _, capital, commas, stored
+from workbench.ui.language import Words, _, capital, commas, named, stored
 from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
@@ -61,7 +61,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.caption(SAYS.say("of a part", count=of_parts))
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
-        st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
+        st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
     order = list(titles)
     key = st.selectbox(
         capital("release"),
@@ -101,7 +101,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = session.session().anonymized
     if table is not None:
-        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=stored(*table.guarantee.models))
+        titles[ANONYMIZED] = named(_("Anonymized table"), stored(*table.guarantee.models))
     titles[FILE] = _("A file made elsewhere")
     return titles
 
@@ -126,12 +126,11 @@ def _candidate(
     own = rows = max(0, round(release.model.total))
     if asks_rows:
         rows = st.number_input(
-            _("Rows to draw from it"),
+            capital("rows"),
             0,
             1_000_000,
             min(own, 1_000_000),
             key=f"evaluate-rows-{key[:16]}",
-            help=_("Any number is free. The release itself says about {rows:,}.").format(rows=own),
         )
     table = _drawn(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
@@ -142,7 +141,7 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     """Draw its rows, once as long as it is looked at. Args: field: where it was chosen."""
     of, drawn = (release.request_id, rows), session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
-        with st.spinner(_("Drawing {rows:,} rows").format(rows=rows), show_time=True):
+        with st.spinner(_("Computing"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
 

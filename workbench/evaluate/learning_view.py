@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.utility.features import has_classes
 from dpcore.evaluation.utility.learning import (
     HIGHER_IS_BETTER,
     TASKS,
@@ -22,7 +21,8 @@ from workbench.evaluate.charts import scores
 from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, commas
+from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.method_charts import SCENARIOS
 from workbench.ui.wording import plain
 
 SPLITS = 3
@@ -34,29 +34,23 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
     """Learn from the release and from the original, in both scenarios."""
     names = targets(curator, candidate)
     if len(names) < 2:
-        st.info(_("There is nothing to learn from a single column."))
+        st.info(_("This release has one column only."))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = st.selectbox(_("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}")
         tasks = st.multiselect(
-            _("Learners"),
+            capital("learner"),
             list(TASKS),
             list(TASKS[:3]),
             format_func=LEARNERS.__getitem__,
             key="learn-tasks",
         )
-        splits = st.number_input(_("Splits"), 1, 10, SPLITS, key="learn-splits")
+        splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)
     idle = [task for task in tasks if not applies(task, column)]
     if idle:
-        what = _("classes") if has_classes(column) else _("numbers")
-        st.caption(
-            _("Left out, because {column} holds {what}: {learners}.").format(
-                column=plain(target),
-                what=what,
-                learners=commas(LEARNERS[each] for each in idle),
-            )
-        )
+        learners = commas(LEARNERS[each] for each in idle)
+        st.caption(_("Not for {column}: {learners}.").format(column=plain(target), learners=learners))
     tasks = [task for task in tasks if task not in idle]
     if known(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
@@ -65,21 +59,12 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
     scored: tuple[Score, ...] = known(learning_key(candidate, target, tasks, int(splits)))
-    measures = [each for each in MEASURES if any(score.measure == each for score in scored)]
-    measure = st.segmented_control(
-        _("Measure"),
-        measures,
-        default=measures[0],
-        required=True,
-        format_func=MEASURES.__getitem__,
-        key="learn-measure",
-    )
+    measured = {score.measure for score in scored}
+    titles = {each: title for each, title in MEASURES.items() if each in measured}
+    measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = _("more is better") if HIGHER_IS_BETTER[measure] else _("less is better")
-    for scenario, title in (
-        (2, _("**Learned from the release, tested on the original** ({better})")),
-        (1, _("**Learned from the original, tested on the release** ({better})")),
-    ):
-        st.markdown(title.format(better=better))
+    for scenario in (2, 1):
+        st.markdown(f"**{SCENARIOS[str(scenario)]}** ({better})")
         frame = scores_table(scored, measure, scenario)
         widgets.show_chart(scores(frame, title=MEASURES[measure]), key=f"scores-{scenario}")
     st.caption(SAYS["spread"])

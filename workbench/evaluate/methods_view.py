@@ -18,7 +18,7 @@ def compare_methods() -> None:
     tables = methods.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
     chosen = st.multiselect(
-        _("Tables"),
+        capital("table"),
         list(tables),
         list(tables)[:1],
         format_func=tables.__getitem__,
@@ -26,14 +26,14 @@ def compare_methods() -> None:
     )
     titles = methods.titles()
     names = st.multiselect(
-        _("Methods"),
+        capital("method"),
         list(titles),
         list(titles),
         format_func=titles.__getitem__,
         key="sweep-methods",
     )
     epsilons = st.multiselect(
-        _("Epsilons"), list(methods.EPSILONS), list(methods.DEFAULT_EPSILONS), key="sweep-epsilons"
+        capital("epsilon"), list(methods.EPSILONS), list(methods.DEFAULT_EPSILONS), key="sweep-epsilons"
     )
     of_own = "" if own is None else digest(own)
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
@@ -48,18 +48,12 @@ def compare_methods() -> None:
             return
         public = [methods.table(name) for name in chosen]
         if own is not None:
-            public.append(methods.public_table(_("public table"), own))
-        with progress(_("Comparing"), key="stop-heavy") as on_progress, widgets.in_line():
+            public.append(methods.public_table(_("table"), own))
+        with progress(_("Computing"), key="stop-heavy") as on_progress, widgets.in_line():
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
-    measure = st.segmented_control(
-        _("Measure"),
-        [each for each in measures if (frame["measure"] == each).any()],
-        default="pairs",
-        required=True,
-        format_func=measures.__getitem__,
-        key="sweep-measure",
-    )
+    titles = {each: title for each, title in measures.items() if (frame["measure"] == each).any()}
+    measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")
     widgets.show_pictures(against_epsilon(shown, measure=measures[measure]), key="sweep")

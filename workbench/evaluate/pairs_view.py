@@ -11,29 +11,21 @@ from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
-from workbench.evaluate.columns_view import show_cards
+from workbench.evaluate.columns_view import farthest, show_cards
 from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import known, progress
 from workbench.ui import charts, widgets
 from workbench.ui.language import _, capital
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import percent
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Show the pairs of columns that came out wrong, and values that never go together."""
     score = similarity.score(measures.PAIRS)
     if score is None:
-        st.info(_("This release has one column only, so there are no pairs."))
+        st.info(_("This release has one column only."))
         return
-    st.markdown(
-        _(
-            "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**"
-        ).format(
-            a=plain(score.worst[0]),
-            b=plain(score.worst[1]),
-            distance=percent(similarity.marginals.ways[1].worst),
-        )
-    )
+    farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.of_pairs(similarity), key="cards-pairs")
     st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
     shown = widgets.choose_readable(
@@ -54,15 +46,15 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
         widgets.show_chart(chart, key="pairs")
     with right:
         if isinstance(model, SyntheticModel):
-            st.markdown(_("Error that the noise explains (may be published)"))
+            st.markdown(capital("error by noise"))
             widgets.show_noise(model, shown=shown, end=end)
         else:
-            st.markdown(_("Strength of the relation of two columns: change of Cramér's V"))
+            st.markdown(_("change of Cramér's V"))
             change = abs(similarity.association[0] - similarity.association[1])[np.ix_(shown, shown)]
             chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
             widgets.show_chart(chart, key="v")
     if similarity.impossible:
-        st.markdown(_("**Values that never go together in the original:**"))
+        st.markdown(capital("impossible pairs"))
         st.dataframe(impossible_table(similarity), hide_index=True, key="impossible")
     _tell_apart(curator, candidate)
 
@@ -71,9 +63,9 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     key = ("propensity", candidate.key)
     scored: Scored | None = known(key)
     if scored is None:
-        if not st.button(_("Can a classifier tell the tables apart?"), key="tell-apart"):
+        if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
-        with progress(_("Training classifiers"), key="stop-heavy") as on_progress:
+        with progress(_("Computing"), key="stop-heavy") as on_progress:
             scored = widgets.once_in_line(
                 curator, key, lambda: Propensity(release=candidate.table), on_progress
             )
@@ -87,9 +79,8 @@ def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                _("this value"): f"{first} = {value}",
-                _("together with"): f"{second} = {other}",
-                _("of the released rows"): percent(share),
+                _("impossible pairs"): f"{first} = {value}, {second} = {other}",
+                _("share of rows"): percent(share),
             }
             for first, value, second, other, share in similarity.impossible
         ]

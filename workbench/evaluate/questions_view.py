@@ -13,7 +13,7 @@ from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _, capital
+from workbench.ui.language import _, capital, percent_sign
 from workbench.ui.wording import hundredths, number, whole
 
 
@@ -36,30 +36,21 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         key=f"question-range-{name}",
     )
     release = candidate.release
-    rows = _("its rows")
-    if release is not None:
-        rows = _("{rows:,} drawn rows").format(rows=len(candidate.table.frame))
+    rows = _("{rows:,} drawn rows").format(rows=len(candidate.table.frame)) if release else _("rows")
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
         "rows": (rows, candidate.table),
-        "original": (_("the original itself"), None),
+        "original": (_("original"), None),
     }
     if release is not None and any(name in clique for clique in release.marginals):
         sources = {"counts": (_("its noisy counts"), release)} | sources
-    first = next(iter(sources))
-    key = st.segmented_control(
-        _("Answered from"),
-        list(sources),
-        default=first,
-        required=True,
-        format_func=lambda key: sources[key][0],
-        key=f"question-source-{candidate.key[:20]}-{name}",
-    )
+    titles = {key: title for key, (title, _source) in sources.items()}
+    key = widgets.choose(capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}")
     paid = loss_from(release.guarantee.loss) if release else None
     errors = session.once(
         curator,
-        ("ranges", candidate.key, name, low, high, key or first),
+        ("ranges", candidate.key, name, low, high, key),
         lambda: RangeErrorsOf(
-            source=sources[key or first][1],
+            source=sources[key][1],
             column=name,
             named=((low, high),),
             loss=paid if isinstance(paid, PureDP) else None,
@@ -67,12 +58,12 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     )
     answer = errors.named[0]
     exact, left, middle, right = st.columns(4)
-    exact.metric(_("In the original"), whole(answer.true))
-    left.metric(_("Answer from the release"), number(answer.answer))
-    middle.metric(capital("off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
+    exact.metric(capital("original"), whole(answer.true))
+    left.metric(capital("release"), number(answer.answer))
+    middle.metric(capital("off by"), "–" if answer.percent is None else hundredths(answer.percent))
     if answer.direct is not None:
         right.metric(
-            _("Asked directly, typically"),
+            capital("asked directly"),
             hundredths(answer.direct.median),
             help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
         )
@@ -84,13 +75,13 @@ def range_chart(errors: RangeErrors) -> Chart:
     rows = []
     for width in errors.widths:
         for series, quantiles in (
-            (_("from the release"), width.answered),
+            (_("release"), width.answered),
             (_("asked directly"), width.direct),
         ):
             if quantiles is not None:
                 rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),
-                    (width.width, f"{series}, {_('95 %')}", quantiles.high),
+                    (width.width, f"{series}, 95{percent_sign()}", quantiles.high),
                 ]
     titles = {
         "width": _("cells in the range"),
@@ -100,7 +91,6 @@ def range_chart(errors: RangeErrors) -> Chart:
     return charts.lines(
         pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
-        alt=_("Error of range queries on {column} by width of the range.").format(column=errors.column),
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
         wide=True,
     )

@@ -56,7 +56,7 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
-    with progress(_("Comparing"), key=key, patience=progress_view.PATIENCE) as on_progress:
+    with progress(_("Computing"), key=key, patience=progress_view.PATIENCE) as on_progress:
         return session.once(
             curator,
             ("similarity", candidate.key),
@@ -102,7 +102,7 @@ def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFram
         line: dict[str, str] = {
             _("column"): each.column,
             _("rows that would have to change"): percent(each.distance),
-            _("by chance alone"): percent(each.floor),
+            _("another sample"): percent(each.floor),
         }
         for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
             line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
@@ -207,7 +207,6 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
     worst, kept = similarity.columns[0], kept_relations(similarity)
     off = is_off(worst)
     pairs = similarity.score(measures.RELATIONS)
-    more = _("Release it again with a larger share of the budget, or with fewer columns.")
     actions = []
     if off:
         actions.append(
@@ -222,31 +221,25 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
                 column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
             )
         )
+    level: Level = "mixed" if actions else "good"
     if pairs is not None and pairs.no_better_than_independent and kept is not None:
+        level = "poor"
         sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
-        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
-    if off and (kept is None or kept < KEPT):
-        sentence = _("Fit for few questions: at least one column came out wrong.")
-        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
-    if kept is None:
-        good = _("Fit for counting one column at a time.")
+    elif off and (kept is None or kept < KEPT):
+        level, sentence = "poor", _("Fit for few questions: at least one column came out wrong.")
+    elif kept is None:
+        sentence = _("Fit for counting one column at a time.")
         if pairs is not None:
-            good = _(
-                "Fit for counting. The columns of the original have next to nothing to do with each other."
-            )
-        return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
-    if kept >= KEPT:
+            sentence = _("Fit for counting. The columns of the original have next to nothing in common.")
+    elif kept >= KEPT:
         sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
-    elif kept >= LOST:
-        sentence = _(
-            "Fit for single columns. {kept} of the relations between columns are kept. Use with care."
-        )
     else:
+        level = "poor" if kept < LOST else "mixed"
         sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
-    if kept < KEPT and ours:
-        actions.append(more)
-    level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
-    return Judgement(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))
+    if ours and (level == "poor" or (kept is not None and kept < KEPT)):
+        actions.append(_("Release it again with a larger share of the budget, or with fewer columns."))
+    sentence = sentence if kept is None else sentence.format(kept=percent(kept))
+    return Judgement(level=level, sentence=sentence, actions=tuple(actions))
 
 
 def _value(value: float, *, days: bool) -> str:

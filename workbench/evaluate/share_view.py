@@ -26,9 +26,9 @@ def _offer(curator: Curator, release: Release) -> None:
     title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = epsilon_view.left(curator)
     if left <= 0:
-        st.info(_("Nothing is left of the budget."))
+        st.info(_("Nothing is left of the budget. What was released stays free to use."))
         return
-    epsilon = epsilon_view.picker(_("Share of the budget"), key="share", default=0.1, largest=left)
+    epsilon = epsilon_view.picker(_("Share of the budget, epsilon"), key="share", default=0.1, largest=left)
     try:
         loss = epsilon_view.loss(curator, epsilon)
         request_id = curator.request_of(offers[title], loss)

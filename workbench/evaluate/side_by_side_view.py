@@ -39,7 +39,7 @@ def side_by_side(curator: Curator, candidate: Candidate, similarity: SimilarityR
 def _figures(titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport) -> pd.DataFrame:
     names = {
         "column": _("worst column"),
-        "pairs": _("pairs of columns, mean"),
+        "pairs": _("pairs of columns"),
         "queries": _("questions off by"),
         "impossible": _("impossible pairs"),
     }
@@ -80,4 +80,4 @@ def _chart(titles: tuple[str, str], first: SimilarityReport, second: SimilarityR
     )
     if frame.empty:
         return None
-    return dots(frame, title=_("rows that would have to change, by column"))
+    return dots(frame, title=_("rows that would have to change"))

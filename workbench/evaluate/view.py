@@ -73,35 +73,28 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
         ),
         (_("Learning"), *_learning_words(candidate)),
         (
-            _("Attacks"),
+            _("Disclosure"),
             _attack_words(candidate),
-            _("How many of six work better on people in the release than on others; see Disclosure."),
+            _("How many of six attacks work better on people in the release than on others."),
         ),
     )
     for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
         cell.metric(title, figure, help=explanation)
     places = placed(similarity)
     if len(places):
-        with st.expander(_("Where that is between perfect and independent columns")):
+        with st.expander(capital("between perfect (0) and independent (1)")):
             widgets.show_chart(scales(places), key="figures")
-            st.caption(
-                _("Another sample: what chance alone brings between two samples of this size. ")
-                + _("Independent columns: every column kept, every relation lost. ")
-                + _("Single columns are not here: independent columns have each of them right.")
-            )
+            st.caption(SAYS["places"])
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:
     """Return the accuracy of the last learner, or R² where no classes were predicted, and its explanation."""
-    accuracy = _("Accuracy of a model that learned from the release; in brackets, from the original.")
-    fit = _("R² of a model that learned from the release; in brackets, from the original.")
+    about = _("Accuracy, or R², of a model that learned from the release; in brackets, from the original.")
     scores = learned(candidate)
     if scores is None:
-        return _("not computed"), accuracy
+        return _("not computed"), about
     own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
-    if scores.measure == "accuracy":
-        return f"{own} ({best})", accuracy
-    return _("R² {own} ({best})").format(own=own, best=best), fit
+    return f"{own} ({best})" if scores.measure == "accuracy" else f"R² {own} ({best})", about
 
 
 def _attack_words(candidate: Candidate) -> str:
@@ -111,4 +104,4 @@ def _attack_words(candidate: Candidate) -> str:
     report: Disclosure = known(keys[-1])
     if not report.control:
         return _("no control")
-    return _("{found} of {all}").format(found=len(report.found), all=len(report.attacks))
+    return f"{len(report.found)} / {len(report.attacks)}"

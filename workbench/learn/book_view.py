@@ -31,14 +31,7 @@ def lines() -> pd.DataFrame:
 def show() -> None:
     """One measure against epsilon: three tables, two scenarios, one line a method and k."""
     frame = lines()
-    measure = st.segmented_control(
-        _("Measure"),
-        list(MEASURES),
-        default="svm",
-        required=True,
-        format_func=MEASURES.__getitem__,
-        key="book-measure",
-    )
+    measure = widgets.choose(_("Measure"), MEASURES, key="book-measure")
     widgets.show_pictures(pictures(frame[frame["measure"] == measure], measure=MEASURES[measure]), key="book")
     st.caption(_(examples.BOOK))
     st.caption(NOTES["book"])
@@ -48,7 +41,7 @@ def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     """Draw a measure against epsilon; color tells the method, dashes and shapes tell k."""
     parts = [frame[frame["method"] == key].assign(method=METHODS[key]) for key in METHODS]
     shown = pd.concat(parts).assign(
-        k=lambda each: [f"k = {k}" if k else _("no k") for k in each["k"]],
+        k=lambda each: [f"k = {k}" if k else "–" for k in each["k"]],
         scenario=lambda each: each["scenario"].astype(str).map(SCENARIOS.__getitem__),
         low=lambda each: each["mean"] - each["spread"],
         high=lambda each: each["mean"] + each["spread"],

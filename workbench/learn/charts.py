@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from workbench.ui.charts import PRIVATE, Chart, drawing
+from workbench.ui.charts import PRIVATE, Chart, by, drawing
 
 
-def lying_bars(frame: pd.DataFrame, titles: dict[str, str], *, alt: str) -> Chart:
+def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
     """One horizontal bar per row: `titles` names the fields of the label and of the value, in this order."""
     altair, chart = drawing(frame)
     label, value = list(titles)[:2]
@@ -17,4 +17,6 @@ def lying_bars(frame: pd.DataFrame, titles: dict[str, str], *, alt: str) -> Char
             altair.Tooltip(f"{value}:Q", title=titles[value], format=",.3~g"),
         ],
     )
-    return Chart(spec=spec.properties(height={"step": 30}), alt=alt, table=frame.rename(columns=titles))
+    return Chart(
+        spec=spec.properties(height={"step": 30}), alt=by(titles), table=frame.rename(columns=titles)
+    )

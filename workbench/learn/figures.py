@@ -28,15 +28,7 @@ from workbench.ui.language import N_
 SHARED = ["zip", "birth_date", "sex"]
 GROWING = ("age", "marital", "occupation", "education")
 DRAWS = 2_000
-MOMENTS = [
-    N_("class"),
-    N_("of"),
-    N_("mean a"),
-    N_("mean b"),
-    N_("spread a"),
-    N_("spread b"),
-    N_("correlation"),
-]
+CLASS = N_("class")
 
 
 @functools.cache
@@ -152,7 +144,6 @@ def afterwards(epsilon: float) -> pd.DataFrame:
     steps = {
         N_("as it is"): lambda answers: answers,
         N_("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
-        N_("rounded to tens"): lambda answers: np.round(answers / 10),
         N_("guess: is it above 3?"): lambda answers: (answers > count) * 1.0,
         N_("thrown away"): lambda answers: answers * 0,
     }
@@ -220,7 +211,7 @@ def ways_of_rows(epsilon: float) -> pd.DataFrame:
     release = _curator(*_census()).run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
-    for name, rows in ((N_("5 rows"), 5), (N_("10,000 rows"), 10_000), (N_("as many as counted"), None)):
+    for name, rows in (("5", 5), ("10000", 10_000), (N_("as many as counted"), None)):
         drawn = [release.sample(rows, seed=seed)["age"].between(20, 64).sum() for seed in range(10)]
         lines.append({"rows": name, "error": float(np.abs(np.array(drawn) / true - 1).mean() * 100)})
     return pd.DataFrame(lines)
@@ -252,8 +243,8 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
     known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
     for name, table in (
-        (N_("the visits as they are"), frame),
-        (N_("drawn from a private release of them"), drawn),
+        (N_("original"), frame),
+        (N_("drawn rows"), drawn),
     ):
         claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
         right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
@@ -273,7 +264,7 @@ def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
     """
     law = RandomizedResponse(categories=2, epsilon=f"{math.log(p / (1 - p)):.15f}")
     shares, frames = np.linspace(0, 1, 51), []
-    for name, people in ((N_("100 people"), 100), (N_("1,000 people"), 1_000)):
+    for name, people in (("100", 100), ("1000", 1_000)):
         yes = round(people * (0.3 * p + 0.7 * (1 - p)))
         estimate = Estimate(support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q)
         logs = estimate.log_likelihood(1, shares)
@@ -311,8 +302,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         counted = [np.histogram(each["a"], edges)[0] / len(each) for each in rows]
         moments = [(each.mean().to_numpy(), each.cov().to_numpy()) for each in rows]
         for of, share, (mean, covariance) in (
-            (N_("the table"), counted[0], moments[0]),
-            (N_("the noisy law"), noisy, (center, law)),
+            (N_("original"), counted[0], moments[0]),
+            (N_("release"), noisy, (center, law)),
             (N_("drawn rows"), counted[1], moments[1]),
         ):
             spread = np.sqrt(np.diag(covariance))
@@ -324,9 +315,7 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     return (
         pd.concat(shares[3:]),
         pd.DataFrame({"joined": names[4:], "distance": tree[:, 2]}),
-        pd.DataFrame(
-            lines, columns=["class", "of", "mean a", "mean b", "spread a", "spread b", "correlation"]
-        ),
+        pd.DataFrame(lines, columns=[CLASS, "of", "μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"]),
     )
 
 

@@ -162,4 +162,8 @@ def printed() -> bytes:
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
         said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
         boxes.append((_(lesson["title"]), tuple(said)))
-    return page(Document(title=_("All lessons"), boxes=tuple(boxes))).html().encode()
+    return (
+        page(Document(title=_("What privacy loss means, in ten pictures"), boxes=tuple(boxes)))
+        .html()
+        .encode()
+    )

@@ -14,9 +14,11 @@ from workbench.ui import examples, file_view, widgets
 from workbench.ui.charts import Chart, lines
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.notebooks import in_cells
 from workbench.ui.wording import plain
+
+ARROW = ":material/arrow_forward:"
 
 
 @st.fragment
@@ -37,8 +39,7 @@ def lesson(key: str) -> None:
         _textbook()
     _question(key)
     with st.container(horizontal=True):
-        label, icon = _(data["action"]), ":material/arrow_forward:"
-        st.page_link(f"pages/{data['page']}.py", label=label, icon=icon, help=GLOSSARY[data["term"]])
+        st.page_link(f"pages/{data['page']}.py", icon=ARROW, help=GLOSSARY[data["term"]])
         cells = [("markdown", _(data["title"])), *(("code", each.strip()) for each in cells_of(key))]
         file_view.download(
             _("Notebook"),
@@ -52,7 +53,7 @@ def walk() -> None:
     """Show the steps of two companies, each with a link to its page."""
     for step in lessons.WALK:
         st.write(_(step["says"]))
-        st.page_link(f"pages/{step['page']}.py", label=_(step["action"]), icon=":material/arrow_forward:")
+        st.page_link(f"pages/{step['page']}.py", icon=ARROW)
 
 
 def cells_of(key: str) -> list[str]:
@@ -97,9 +98,9 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     titles = {name: _(title) for name, title in chart["titles"].items()}
     table = frame.assign(**_translated(frame))[list(titles)]
     if chart["kind"] == "bars":
-        return lying_bars(table, titles, alt=_(chart["alt"]))
+        return lying_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
-    return lines(table, titles, alt=_(chart["alt"]), logarithmic=logarithmic, points=chart["kind"] == "lines")
+    return lines(table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines")
 
 
 def _question(key: str) -> None:
@@ -131,7 +132,7 @@ def _textbook() -> None:
     """Show k-anonymity, counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
     titles = {number: _(step.title) for number, step in steps.items()}
-    step = steps[widgets.choose(_("Table of the textbook"), titles, key="learn-holes-table")]
+    step = steps[widgets.choose(capital("table"), titles, key="learn-holes-table")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))

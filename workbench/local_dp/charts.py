@@ -13,13 +13,13 @@ from workbench.ui.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    by,
     drawing,
     headed,
     lines,
     tips,
 )
 from workbench.ui.language import _, digits
-from workbench.ui.wording import percent
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
 
@@ -27,17 +27,13 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame.replace({"protocol": dict(TITLES)})
-    best = named.loc[named.groupby(over)["error"].idxmin()]
     titles = {
         over: title,
         "error": _("off by at most, in 95 of 100 surveys"),
         "protocol": HEADINGS["protocol"],
     }
-    alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.").format(
-        over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
-    )
     table = named[list(titles)]
-    return lines(table, titles, alt=alt, colors=COLORS, logarithmic=(over, "error"), at=at)
+    return lines(table, titles, colors=COLORS, logarithmic=(over, "error"), at=at)
 
 
 def shares(frame: pd.DataFrame) -> Chart:
@@ -69,9 +65,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = _("Shares of {answers} answers, corrected for the noise, each with its interval.").format(
-        answers=len(frame)
-    )
+    alt = by({"answer": HEADINGS["answer"], "share": _("share of the people")})
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
     return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 
@@ -98,7 +92,7 @@ def means(frame: pd.DataFrame) -> Chart:
         .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
         .encode(x=altair.X("mean:Q"))
     )
-    alt = _("Means with intervals: ") + "; ".join(
+    alt = "; ".join(
         f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}" for row in named.itertuples()
     )
     return Chart(

@@ -46,7 +46,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
-        _("People who will answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
+        capital("people who answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
     )
     return text, design.answers_in(answers), epsilon, int(people)
 
@@ -65,7 +65,6 @@ def _coin(categories: int, epsilon: float) -> None:
         format="%.4g",
         key=chance.key,
         on_change=lambda: epsilon_view.box("local").put(design.epsilon_of(chance.value() or 0.0, categories)),
-        help=_("By randomized response: of two answers, epsilon is ln(p / (1 - p)), and 0.75 is ln 3."),
     )
 
 
@@ -84,7 +83,7 @@ def expect(
     name = experts.selectbox(
         capital("protocol"),
         list(by_name),
-        format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
+        format_func=TITLES.__getitem__,
         key=f"local-protocol-{best}",
         help=reason(options),
     )
@@ -95,11 +94,11 @@ def expect(
     off.metric(
         capital("off by"),
         plus_minus(half),
-        help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
+        help=_("off by at most, in 95 of 100 surveys"),
     )
     experts.metric(
-        _("Size of a report"),
-        _("{bits} bits").format(bits=whole(option.protocol.report_bits)),
+        _("Size of a report, in bits"),
+        whole(option.protocol.report_bits),
         help=GLOSSARY["report"],
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
@@ -112,13 +111,11 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
-        st.subheader(_("More people, less error"))
         sizes = design.sizes_around(people)
         frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
         chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
         widgets.show_chart(chart, key="local-by-people")
     with right:
-        st.subheader(_("More epsilon, less error"))
         epsilons = sorted({*design.EPSILONS, epsilon})
         frame = design.expected_errors(categories, [(people, each) for each in epsilons])
         chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
@@ -127,14 +124,8 @@ def curves(categories: int, epsilon: float, people: int) -> None:
 
 def invite(question: dl.Question, people: int) -> None:
     """Make the links, and show them once."""
-    days = st.segmented_control(
-        _("Links work for"),
-        DAYS,
-        default=30,
-        format_func=lambda days: _("{days} days").format(days=days),
-        required=True,
-        key="local-days",
-    )
+    titles = {days: _("{days} days").format(days=days) for days in DAYS}
+    days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
     count = min(people, MAX_PEOPLE)
     st.button(
         n_("make links", count),
@@ -142,7 +133,7 @@ def invite(question: dl.Question, people: int) -> None:
         icon=":material/link:",
         disabled=not links_work.is_set(),
         on_click=_make,
-        args=(question, count, int(days or DAYS[0])),
+        args=(question, count, days),
     )
     if not links_work.is_set():
         st.caption(_("Links need the server: this app was started without the part that answers them."))
@@ -174,7 +165,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         if len(tokens) <= MOST:
             name = file_name(text, "survey codes", "html")
             help = NOTES["sheet"].format(root=plain(root, at_most=200))
-            label = _("Sheet of codes to scan (HTML)")
+            label = _("Codes to scan")
             file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
             _("Links: one per person (CSV)"),
@@ -182,6 +173,5 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             file_name(text, "survey links", "csv"),
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
-    st.text(_("Key to read the answers:"))
+    st.text(_("Key to read the answers"))
     st.code(key, language=None)
-    st.caption(plain(_("Read them in the part “Read the answers”."), at_most=200))

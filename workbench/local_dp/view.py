@@ -14,8 +14,8 @@ from workbench.store.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
-from workbench.ui.language import _, capital, minute
-from workbench.ui.wording import answer_words, number, percent, plain, whole
+from workbench.ui.language import _, capital, minute, named
+from workbench.ui.wording import SAMPLE_LINES, answer_words, number, percent, plain, whole
 
 
 def respondent(question: dl.Question) -> None:
@@ -25,14 +25,14 @@ def respondent(question: dl.Question) -> None:
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
         answer = st.radio(
-            _("An invented true answer"),
+            capital("answer"),
             range(len(question.categories)),
             format_func=lambda code: plain(question.categories[code]),
             key="local-true",
         )
         st.button(_("Change it at random"), type="primary", key="local-try")
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
-        st.text(_("This is all that would be sent:"))
+        st.text(_("This is all that will be sent"))
         st.json(
             {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
             expanded=True,
@@ -45,9 +45,7 @@ def respondent(question: dl.Question) -> None:
             labels,
             design.chances(question.protocol, labels, answer),
             x_title=_("chance that the report speaks for it"),
-            alt=_("Chance that the report speaks for each answer, when the true one is {answer}.").format(
-                answer=labels[answer]
-            ),
+            alt=named(_("chance that the report speaks for it"), labels[answer]),
             color=PRIVATE,
         )
         widgets.show_chart(chart, key="local-chances")
@@ -58,24 +56,24 @@ def simulated() -> None:
     """Play a survey through on a column of true answers."""
     own = st.toggle(_("Use a table of my own"), key="local-own")
     if own:
-        frame = widgets.table_uploader(_("A table with true answers (CSV or Parquet)"), key="local-truth")
+        label = _("A table with true answers (CSV or Parquet): used in this tab only, and not stored")
+        frame = widgets.table_uploader(label, key="local-truth")
         if frame is None:
-            st.info(_("Drop a table here; it is used in this tab only, and nothing is stored."))
             return
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(_("The invented census: {rows} people.").format(rows=whole(len(frame))))
+        st.caption(SAMPLE_LINES["census"])
     left, right = st.columns([2, 3], gap="large")
     with left:
-        name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
+        name = st.selectbox(capital("column"), list(frame.columns), index=_start(frame))
         names = [name]
         if not simulate.is_number(frame[name]):
             others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
             names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
             st.caption(NOTES.say("answered", rows=whole(given), all=whole(len(frame))))
-        epsilon = epsilon_view.picker(_("Epsilon per person"), key="local-sim", default=1.0, largest=8.0)
+        epsilon = epsilon_view.picker(capital("epsilon"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
@@ -119,14 +117,9 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
-        low = st.number_input(
-            _("Lowest possible number"), value=float(column.min()), key=f"local-low-{column.name}"
-        )
-        high = st.number_input(
-            _("Highest possible number"), value=float(column.max()), key=f"local-high-{column.name}"
-        )
+        low = st.number_input(capital("low"), value=float(column.min()), key=f"local-low-{column.name}")
+        high = st.number_input(capital("high"), value=float(column.max()), key=f"local-high-{column.name}")
         st.button(_("Ask everybody again"), key="local-again")
-        st.caption(_("A real survey has to know both before it asks; here they are those of the column."))
     means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
         widgets.show_chart(charts.means(means), key="local-means")
@@ -136,7 +129,7 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
 def collected() -> None:
     """Read the answers of a survey that was made here."""
     keys = session.own(design.LocalState).survey_keys
-    key = st.text_input(_("Key of the survey"), type="password", key="local-key")
+    key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
         known = dict(keys)
         known_key = st.selectbox(
@@ -160,7 +153,7 @@ def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
     answered.metric(
         capital("answers"),
-        _("{answered} of {invited}").format(answered=whole(survey.answered), invited=whole(survey.invited)),
+        f"{whole(survey.answered)} / {whole(survey.invited)}",
     )
     ends.metric(
         _("Links"),
@@ -170,14 +163,14 @@ def _survey(key: str, survey: Survey) -> None:
     with st.container(horizontal=True):
         if survey.answered:
             file_view.download(
-                _("All reports (JSON lines)"), lines, file_name(survey.question.text, "reports", "jsonl")
+                _("Reports as JSON lines, one per answer"),
+                lines,
+                file_name(survey.question.text, "reports", "jsonl"),
             )
         if survey.is_open:
             st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))
     if survey.answered:
         decoded(lines)
-    else:
-        st.info(_("Nobody has answered yet."))
 
 
 def uploaded() -> None:
@@ -188,7 +181,6 @@ def uploaded() -> None:
         key="local-reports",
     )
     if file is None:
-        st.info(_("Each line carries its question, protocol and epsilon, so the file is all that is needed."))
         return
     decoded(file.getvalue())
 

@@ -22,8 +22,8 @@ def extract(
     """(line, function, message, comments) of every message in one source file, for Babel."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
-            name = ast.unparse(call.func).rpartition(".")[2]
-            if name in FOR_PROGRAMMERS:
+            of, _dot, name = ast.unparse(call.func).rpartition(".")
+            if name in FOR_PROGRAMMERS or of == "altair":
                 continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
@@ -60,7 +60,7 @@ def extract_kinds(
 
 def _values(data: Any) -> Iterator[str]:
     """Yield the texts that people read in a list of records."""
-    if isinstance(data, str):
+    if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
         data = [each for key, each in data.items() if key not in NO_MESSAGES]

@@ -37,6 +37,7 @@ class Settings:
         idle_minutes: how long a tab may do nothing before its tables go from memory.
         sources: the list of connected sources; None where there is none.
         policy: file of the limits of whoever runs this; None where there is none.
+        files: folder whose files are opened where they lie; None for none.
         output: folder in which tables of any size are written; None where none are.
     """
 
@@ -55,6 +56,7 @@ class Settings:
     idle_minutes: float = 120
     sources: Path | None = None
     policy: Path | None = None
+    files: Path | None = None
     output: Path | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +90,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
     path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
-    WORKBENCH_POLICY: file of limits.
+    WORKBENCH_POLICY: file of limits; WORKBENCH_FILES: folder of files that are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -116,6 +118,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
         sources=_path(values.get("WORKBENCH_SOURCES")),
         policy=_path(values.get("WORKBENCH_POLICY")),
+        files=_path(values.get("WORKBENCH_FILES")),
         output=_path(values.get("WORKBENCH_OUTPUT")),
     )
 

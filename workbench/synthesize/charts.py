@@ -6,8 +6,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, Chart, drawing, headed, names_axis, tips
-from workbench.ui.language import _
+from workbench.ui.charts import (
+    HEADINGS,
+    ORIGINAL,
+    PRIVATE,
+    SYNTHETIC,
+    Chart,
+    drawing,
+    headed,
+    names_axis,
+    tips,
+)
+from workbench.ui.language import _, named
 from workbench.ui.wording import whole
 
 
@@ -28,7 +38,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     length = (
         altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
         if rows
-        else altair.X("half:Q", title=_("off by, in 95 of 100 cases"))
+        else altair.X("half:Q", title=HEADINGS["half"])
     )
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
         y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
@@ -42,7 +52,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     shown = frame if rows else frame.drop(columns="share")
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
-        alt=_("Expected error of a cell: ") + words,
+        alt=named(HEADINGS["half"], words),
         table=headed(shown),
     )
 
@@ -57,9 +67,7 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
     rules = chart.mark_rule(color=PRIVATE, strokeWidth=2).encode(
         x=x, y=altair.Y("low:Q", title=_("rows")), y2=altair.Y2("high:Q")
     )
-    alt = _("{cells} cells of {column}, each expected to be off by at most {half:,.0f} rows.").format(
-        cells=len(frame), column=column, half=half
-    )
+    alt = named(column, f"± {whole(half)}")
     return Chart(spec=altair.layer(bars, rules, height=240), alt=alt, table=headed(frame))
 
 
@@ -82,7 +90,7 @@ def pair_grid(names: Sequence[str]) -> Chart:
         )
         .add_params(pairs)
     )
-    alt = _("One square for each pair of columns; click those that matter most.")
+    alt = _("Pairs that matter most")
     return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=headed(frame))
 
 
@@ -106,9 +114,7 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     )
     points = altair.Chart(nodes).mark_point(filled=True, size=80, color=SYNTHETIC).encode(x=x, y=y)
     texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text=altair.Text("column:N"))
-    alt = _("The relations that were measured: ") + "; ".join(
-        _("{first} and {last}").format(first=a, last=b) for a, b in links[:40]
-    )
+    alt = named(_("Relations"), "; ".join(f"{a} × {b}" for a, b in links[:40]))
     return Chart(
         spec=altair.layer(rules, points, texts, height=420), alt=alt, table=headed(edges[["from", "to"]])
     )

@@ -33,7 +33,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     other = st.selectbox(
         _("The same from 10,000 rows drawn from"),
         [None, *others],
-        format_func=lambda line: _("no release") if line is None else line["what"],
+        format_func=lambda line: _("none") if line is None else line["what"],
         key=f"beside-{release.request_id}",
     )
     if other is None:
@@ -58,7 +58,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
     scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
     lines = []
     for place, name in enumerate(model.features):
-        column, line = release.schema.column(name), {_("feature"): name}
+        column, line = release.schema.column(name), {_("column"): name}
         for code, label in enumerate(release.schema.column(model.label).labels):
             if isinstance(column, Integer | Real):
                 mean, spread = on_scale(column, laws.centers[code, place], scales[code, place])

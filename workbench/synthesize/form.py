@@ -8,7 +8,7 @@ from workbench import session
 from workbench.synthesize import learning_form, runs, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.wording import plain
 
 SAYS = Words("synthesize.parts")
@@ -39,13 +39,11 @@ def choose_part(curator: Curator) -> dict[str, str]:
         return {}
     key = f"part-{curator.account.dataset}"
     with st.expander(_("Only a part of the table")):
-        name = st.selectbox(
-            _("Column whose values make the parts"), names, index=None, key=key, persist_state="session"
-        )
+        name = st.selectbox(capital("column"), names, index=None, key=key, persist_state="session")
         if name is None:
             return {}
         label = st.selectbox(
-            _("Only rows with {column} =").format(column=plain(name)),
+            named(_("Only rows with"), plain(name)),
             curator.schema.column(name).labels,
             key=f"{key}-{name}",
             persist_state="session",

@@ -35,7 +35,7 @@ class LearningForm(RecipeForm):
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
         schema = curator.schema
         label = st.selectbox(
-            _("Label: the column to be learned"),
+            _("Column to predict"),
             likely_labels(schema, names),
             key=f"label-{table}",
             persist_state="session",
@@ -43,7 +43,7 @@ class LearningForm(RecipeForm):
         others = [name for name in names if name != label]
         varied = [name for name in others if schema.column(name).size > 1]
         columns = st.multiselect(
-            _("Features"), others, varied, key=f"features-{table}-{label}", persist_state="session"
+            capital("columns"), others, varied, key=f"features-{table}-{label}", persist_state="session"
         )
         one_hot = st.multiselect(
             _("Drawn by their categories (one-hot)"),
@@ -136,7 +136,7 @@ class StatisticsForm(RecipeForm):
             sentences.append(
                 _("A quantile is off by at most {error} places in the order.").format(error=error)
             )
-        return [*sentences, _("Each in 95 of 100 cases.")]
+        return [*sentences, _("Each interval holds in 95 of 100 cases.")]
 
 
 def _is_unordered(column: Column) -> bool:

@@ -29,9 +29,7 @@ def show(release: Release, model: SyntheticModel) -> None:
         capital("answers"): _answers,
         capital("error by noise"): lambda _release, model: show_noise(model),
     }
-    look = st.segmented_control(
-        _("View of the model"), list(looks), default=capital("columns"), required=True, key="model-look"
-    )
+    look = widgets.choose(_("Show"), dict(zip(looks, looks, strict=True)), key="model-look")
     looks[look](release, model)
 
 
@@ -58,7 +56,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}
         names.sort(key=lambda name: -len(links_of[name]))
-        name = st.selectbox(_("Relations of"), names, key="graph-column")
+        name = st.selectbox(capital("column"), names, key="graph-column")
         links = links_of[name]
         names = sorted({name, *(each for link in links for each in link)}, key=names.index)
     widgets.show_chart(graph(names, links), key="model-graph")

@@ -64,11 +64,7 @@ def show(name: str, release: Release) -> None:
         for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):
             place.markdown("\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee)))
         if pooled.loss is None:
-            st.caption(
-                _("Each promise is about its own table. They are not added: nobody says who is in several.")
-                if people == "unknown"
-                else _("Each promise is about its own table. They are of different kinds, and are not added.")
-            )
+            st.caption(SAYS["not added"])
         else:
             st.markdown(
                 _("**All together, a person loses at most {loss}.**").format(loss=loss_words(pooled.loss))

@@ -24,7 +24,7 @@ from workbench.synthesize.script import SAYS, reading_of, script
 from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital, digits, n_
+from workbench.ui.language import Words, _, capital, digits, n_, named
 from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon, whole
 
 WORDS = Words("synthesize.preview")
@@ -112,7 +112,7 @@ def show(
     _metrics(preview)
     trial = form.trial(recipe, curator, preview.spent, rows) if rows else None
     if quote.expected and rows:
-        _warn(preview, is_single=trial is not None)
+        _warn(preview)
     if trial is not None:
         relations_view.show(trial, _weaker_demands(preview, trial))
     with offer:
@@ -142,7 +142,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
     spent = curator.rule.spends(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
-        trials[_("At epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
+        trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
 
 
@@ -153,22 +153,18 @@ def _metrics(preview: Preview) -> None:
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
-        help=_("{unit}. {what}").format(unit=rule_unit(account), what=GLOSSARY["budget"]),
+        help=named(rule_unit(account), GLOSSARY["budget"]),
     )
     width = preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows) if rows else None
     if width is not None:
-        about = _("At most, in 95 of 100 cases, for about {rows} rows.").format(rows=number(rows))
-        error.metric(_("Mean off by"), f"± {number(width)}", help=about)
+        error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
         worst = max(each.half_width() for each in quote.expected)
-        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+        error.metric(capital("off by, in 95 of 100 cases"), f"± {number(worst)}")
 
 
-def _warn(preview: Preview, *, is_single: bool) -> None:
-    """Show the error over the rows of a mean cell, and a button for each remedy.
-
-    Args: is_single: whether that is about single columns, and relations are another question.
-    """
+def _warn(preview: Preview) -> None:
+    """Show the error over the rows of a mean cell, and a button for each remedy."""
     curator = preview.curator
     worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
     mean, half = preview.mean_cell(worst), worst.half_width()
@@ -180,8 +176,7 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
     if half < ROUGH * mean:
-        sentence = (_("Single columns: {facts}") if is_single else _("Clear: {facts}")).format(facts=facts)
-        st.caption(f"{sentence} {_group_words(half)}" if worst.clique else sentence)
+        st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
     if half < DROWNED * mean:
         st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
@@ -197,11 +192,10 @@ def _warn(preview: Preview, *, is_single: bool) -> None:
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
             _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
         _leave_out(preview)
-    single = preview.single_column is not None
-    ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
+    ways = WORDS["ways"]
     if curator.rule.pure and len(preview.quote.expected) > 5:
-        ways.append(WORDS["many"])
-    st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
+        ways += " " + WORDS["many"]
+    st.caption(ways)
 
 
 def _leave_out(preview: Preview) -> None:
@@ -240,7 +234,7 @@ def _take_along(preview: Preview) -> None:
         part=next(iter(preview.part.items()), None),
     )
     files = (
-        (_("Script for where the data is (Python)"), script(job, reading_of(job.table)), "py"),
+        (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
         (_("Download as a job (JSON)"), job.to_json(), "job.json"),
         (_("Codebook (JSON)"), job.schema.to_json(), "codebook.json"),
     )
@@ -289,9 +283,7 @@ def _expectation(preview: Preview) -> None:
         lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
         widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
         if len(lines) > TABLES:
-            st.caption(
-                _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(lines))
-            )
+            st.caption(_("The first {shown} of {all} are shown.").format(shown=TABLES, all=len(lines)))
     noisy = [each for each in tables if each.variance]
     if noisy:  # by the most precise of tables that agree, else by the inverse-variance mean of all
         variances = [each.cells * each.variance for each in noisy]
@@ -345,7 +337,6 @@ def _wanted_error(preview: Preview) -> None:
         value=None,
         step=10.0,
         format="%g",
-        placeholder=_("for instance 50"),
         key="wanted",
         persist_state="session",
     )
@@ -356,11 +347,8 @@ def _wanted_error(preview: Preview) -> None:
         st.caption(_("The error of this recipe is not known in advance, or no loss brings that."))
         return
     is_too_much = epsilon > epsilon_view.left(preview.curator)
-    sentence = (
-        _("For ±{rows} rows you need epsilon {epsilon}, more than is left.")
-        if is_too_much
-        else _("For ±{rows} rows you need epsilon {epsilon}.")
-    )
-    st.caption(sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}")))
+    sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
+    left = amount(preview.quote.balance.left, preview.curator.account)
+    st.caption(sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}"), left=left))
     if not is_too_much:
         _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use")

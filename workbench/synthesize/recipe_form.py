@@ -118,7 +118,7 @@ class MarginalsForm(RecipeForm):
             "all": (_("all together, one table"), len(columns)),
         }
         way = st.radio(
-            _("Which tables"),
+            capital("table"),
             list(ways),
             index=1,
             format_func=lambda way: ways[way][0],
@@ -138,4 +138,4 @@ class MarginalsForm(RecipeForm):
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         if all(len(clique) < 2 for clique in recipe.measured):
             return []
-        return [(_("Count each column alone"), lambda: WAYS.put("one"))]
+        return [(capital("each column alone"), lambda: WAYS.put("one"))]

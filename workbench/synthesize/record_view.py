@@ -19,7 +19,7 @@ from workbench import session
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.language import Words, _, commas, digits, said
+from workbench.ui.language import Words, _, capital, commas, digits, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
@@ -73,7 +73,7 @@ def _combinations(
     ):
         return ()
     left, right = st.columns([3, 1])
-    columns = left.multiselect(_("Combinations of"), list(release.model_columns), key=f"{key}-combined")
+    columns = left.multiselect(capital("columns"), list(release.model_columns), key=f"{key}-combined")
     least = int(right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least"))
     st.caption(NOTES["combinations"])
     if not columns:
@@ -111,7 +111,9 @@ def _test(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )
     largest = max(0.01, min(10.0, epsilon_view.left(curator)))
-    epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
+    epsilon = epsilon_view.picker(
+        _("Share of the budget, epsilon"), key="test-loss", default=0.1, largest=largest
+    )
     left = MAX_ATTEMPTS - len(tests)
     question = (release.request_id, rows, draw, tuple(columns), epsilon)
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
@@ -148,7 +150,7 @@ def _line(step: Step) -> dict[str, str]:
     words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
     return {
         _("step"): STEPS[step.name],
-        _("charge"): _charge(step.loss),
+        _("cost"): _charge(step.loss),
         _("result"): "; ".join(words),
     }
 

@@ -7,7 +7,7 @@ import streamlit as st
 from workbench import session
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, join
+from workbench.ui.language import Words, _, capital, join, named
 from workbench.ui.wording import number
 
 SAYS = Words("synthesize.trials")
@@ -32,7 +32,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     if kept:
         sentence = SAYS.say("come", strong=kept)
         if lost:
-            sentence += " " + _("None comes out {lost}.").format(lost=lost)
+            sentence += " " + named(capital("none"), lost) + "."
         if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
             st.caption(sentence)
             return
@@ -45,14 +45,14 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             icon=":material/link_off:",
         )
     if all(map(_is_known, others.values())) or st.button(
-        _("Try how many fewer columns or a larger epsilon would tell"), key="try-other-relations"
+        _("Try fewer columns and a larger epsilon"), key="try-other-relations"
     ):
         tried = [each for each in weakest.values() if each is not None]
         most = 1.0 if lost else max(tried)
         for name, other in others.items():
             of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
-            parts = [_kept(of_other), _lost(of_other) and _("none {lost}").format(lost=_lost(of_other))]
-            st.caption(_("{name}: {relations}.").format(name=name, relations="; ".join(filter(None, parts))))
+            parts = [_kept(of_other), _lost(of_other) and named(_("none"), _lost(of_other))]
+            st.caption(named(name, "; ".join(filter(None, parts))))
 
 
 def _is_known(trial: RelationTrial) -> bool:
@@ -60,7 +60,7 @@ def _is_known(trial: RelationTrial) -> bool:
 
 
 def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict[bool, float | None]:
-    with st.spinner(_("Try on invented tables which relations would come out")):
+    with st.spinner(_("Computing")):
         return session.kept(
             ("relations", repr(trial)),
             lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),

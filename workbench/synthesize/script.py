@@ -103,9 +103,9 @@ def _cells(job: Job, reading: str) -> list[Cell]:
 def _reading(declaration: Declaration, source: str | None) -> str:
     if source is not None:  # its place and its password are in the settings of the server alone
         return (
-            "import os\n\nfrom workbench.store.settings import read_settings\n"
-            "from workbench.store.sources import sources_in\n\n"
-            "listed = sources_in(read_settings().sources, os.environ)\n"
+            "from workbench.store.files import all_sources\n"
+            "from workbench.store.settings import read_settings\n\n"
+            "listed = all_sources(read_settings())\n"
             f"frame = next(each.source for each in listed if each.source.name == {source!r})"
         )
     if declaration.sample:

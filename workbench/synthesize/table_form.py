@@ -20,7 +20,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, capital, said
+from workbench.ui.language import N_, Words, _, capital, join, said
 from workbench.ui.wording import plain
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
@@ -39,7 +39,7 @@ class TableForm(RecipeForm):
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
         columns = st.multiselect(
-            _("Columns of the table"), names, names, key=f"table-columns-{table}", persist_state="session"
+            capital("columns"), names, names, key=f"table-columns-{table}", persist_state="session"
         )
         relations = st.radio(
             _("Relations between columns"),
@@ -71,7 +71,7 @@ class TableForm(RecipeForm):
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         if recipe.choosing is None:
             return []
-        return [(_("Drop relations (Independent)"), lambda: CHOSEN_RELATIONS.put("independent"))]
+        return [(capital("drop the relations (Independent)"), lambda: CHOSEN_RELATIONS.put("independent"))]
 
     @classmethod
     def trial(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
@@ -86,12 +86,11 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             _("Every pair counts; these should come out best, and count four times"),
             pairs,
             format_func=" × ".join,
-            placeholder=_("Type the name of a column"),
+            placeholder=_("Find a column by its name"),
             key=f"pairs-chosen-{table}-{len(columns)}",
         )
         if len(columns) <= widgets.READABLE:  # a square of more could not be hit
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
-            st.caption(_("Or click them here."))
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [*important, *((pair["first"], pair["second"]) for pair in clicked.points())]
     return {tuple(pair): 4.0 for pair in important}
@@ -120,7 +119,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         added = _new_fact(curator, columns, key)
         if len(columns) > 1:
             st.button(
-                _("Add this fact"),
+                _("Add"),
                 disabled=added is None,
                 key=f"{key}-add",
                 on_click=keep,
@@ -155,7 +154,7 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     left, right = st.columns(2)
     first = left.selectbox(capital("column"), columns, key=f"{key}-first")
     second = right.selectbox(
-        _("and column") if kind == "impossible" else _("decides column"),
+        "×" if kind == "impossible" else "→",
         [name for name in columns if name != first],
         key=f"{key}-second",
     )
@@ -183,11 +182,11 @@ def _determines(curator: Curator, first: str, second: str, key: str) -> Determin
         hide_index=True,
         disabled=["value"],
         column_config={
-            "value": st.column_config.TextColumn(_("value")),
-            "decides": st.column_config.SelectboxColumn(_("decides"), options=list(to)),
+            "value": st.column_config.TextColumn(first),
+            "decides": st.column_config.SelectboxColumn(second, options=list(to)),
         },
         key=f"{key}-{first}-{second}",
-        alt=_("One line per value of the first column: the value of the second that it decides"),
+        alt=f"{first} → {second}",
     )
     if grid["decides"].isna().any():
         return None
@@ -202,9 +201,9 @@ def fact_columns(fact: Fact) -> set[str]:
 def fact_words(curator: Curator, fact: Fact) -> str:
     """Return a fact as a sentence."""
     if isinstance(fact, Determines):
-        return _("{column} decides {target}").format(column=fact.column, target=fact.target)
+        return f"{fact.column} → {fact.target}"
     sides = [
-        f"{name} = " + _(" or ").join(curator.schema.column(name).labels[cell] for cell in cells)
+        f"{name} = " + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
-    return _("never {facts}").format(facts=_(" and ").join(sides))
+    return _("never {facts}").format(facts=join(sides))

@@ -17,7 +17,7 @@ def show(release: Release) -> None:
     """Ask which of them, and draw it."""
     if isinstance(release.model, FoundCategories):
         st.dataframe(
-            pd.DataFrame(release.model.counts.items(), columns=[_("category"), _("rows (noisy)")]),
+            pd.DataFrame(release.model.counts.items(), columns=[_("value"), _("rows (noisy)")]),
             hide_index=True,
         )
         return
@@ -43,7 +43,7 @@ def show(release: Release) -> None:
 def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     """Draw the counts of one or two columns, or the number of rows, with what they may be off by."""
     if not counts.clique:
-        st.metric(_("Number of rows"), f"{number(float(counts.values))} ± {number(counts.reach)}")
+        st.metric(capital("number of rows"), f"{number(float(counts.values))} ± {number(counts.reach)}")
         return
     labels = [release.schema.column(name).labels for name in counts.clique]
     if len(counts.clique) == 1:

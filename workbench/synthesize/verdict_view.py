@@ -59,7 +59,7 @@ def _ways_on(curator: Curator, release: Release) -> None:
     if isinstance(release.model, GaussianModel):
         kind = "learning"
     names = sorted(release.model_columns, key=size)
-    plans = {_("Plan it for epsilon {epsilon}").format(epsilon=number(2 * epsilon)): (2 * epsilon, names)}
+    plans = {_("Use this epsilon: {epsilon}").format(epsilon=number(2 * epsilon)): (2 * epsilon, names)}
     if len(names) > 1 and kind != "learning":
         fewer = names[: len(names) // 2]
         plans[_("Plan it for {columns} alone").format(columns=join(fewer))] = (epsilon, fewer)

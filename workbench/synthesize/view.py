@@ -30,7 +30,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.language import Words, _, capital, commas, named
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
@@ -43,19 +43,18 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
     """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
-    @st.dialog(_("A last look"))
+    @st.dialog(_("Pay and release"))
     def last_look() -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
         st.write(WORDS.say("read", name=plain(curator.name)))
         for column, category in part.items():
-            st.write(
-                _("Only rows with {column} = {category}.").format(
-                    column=plain(column), category=plain(category)
-                )
-            )
+            st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
         st.write(
-            _("Cost: {cost}. Left after: {left}.").format(
-                cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
+            "  \n".join(
+                [
+                    named(capital("cost"), amount(quote.charge, curator.account)),
+                    named(_("Left after"), amount(quote.left_after, curator.account)),
+                ]
             )
         )
         if quote.expected:
@@ -75,7 +74,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 on_click=runs.start,
                 args=(curator, recipe, loss, part, request_id),
             )
-            if pay or st.button(_("Cancel"), key="cancel"):
+            if pay or st.button(_("Back"), key="cancel"):
                 st.rerun()
 
     last_look()
@@ -126,7 +125,7 @@ def _progress() -> None:
         read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
             min(1.0, running.share),
-            text=f"{percent(running.share) if running.stage else _('starting')}{read}",
+            text=f"{percent(running.share) if running.stage else _('Computing')}{read}",
         )
     stopping = running.stopped.is_set()
     st.caption(
@@ -137,7 +136,7 @@ def _progress() -> None:
         else WORDS["not yet"]
     )
     st.button(
-        _("Stop it; the charge stays") if running.charged else _("Stop it"),
+        _("Stop it; the charge stays") if running.charged else _("Stop"),
         on_click=runs.stop,
         disabled=stopping,
         key="stop",
@@ -155,11 +154,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     if release.part is not None:
-        st.markdown(
-            _("Only rows with {column} = {category}.").format(
-                column=plain(release.part[0]), category=plain(release.part[1])
-            )
-        )
+        st.markdown(named(_("Only rows with"), " = ".join(map(plain, release.part))))
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):
@@ -182,7 +177,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
     if askable(release):
-        with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
+        with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
@@ -209,8 +204,8 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         job = job_of(data_set, release)
         if job is not None:
-            offer(_("The same as a script (Python)"), lambda: script(*job), "script", "py", "code")
-            offer(_("The same as a notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
+            offer(_("Script (Python)"), lambda: script(*job), "script", "py", "code")
+            offer(_("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
             offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", SAYS["job"])
 
 
@@ -231,20 +226,21 @@ def _files(data_set: DataSet, release: Release) -> None:
     with st.container(horizontal=True):
         if release.marginals:
             one = len(release.marginals) == 1
-            label = (
-                _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
+            offer(
+                _("Counts with low and high (CSV)"),
+                lambda: counts_file(release),
+                "counts",
+                "csv" if one else "zip",
+                "table_chart",
             )
-            offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
         offer(
             _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
         )
         label = _("Download as one HTML file")
-        text = _("Pictures, tables and what is promised on one page, to be sent or printed.")
-        offer(label, lambda: of_release.file(release), "report", "html", "description", text)
+        offer(label, lambda: of_release.file(release), "report", "html", "description")
         if explorable(release):
             label = _("Interactive page (an HTML file: it cannot be revoked)")
-            text = _("Up to 20,000 drawn rows to filter on a phone or a computer, without a network.")
-            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt", text)
+            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt")
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
@@ -287,7 +283,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):
-        rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
+        rows = int(st.number_input(capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
         folder_view.offer(
             _("Draw and write"),
             release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),

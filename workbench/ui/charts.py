@@ -57,6 +57,12 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
     return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
 
 
+def by(titles: Mapping[str, str]) -> str:
+    """Say what a chart shows. Args: titles: of the fields of its axis and of its figure, in this order."""
+    axis, figure = list(titles.values())[:2]
+    return _("{figure}, by {axis}").format(figure=figure, axis=axis)
+
+
 def drawing(frame: pd.DataFrame) -> Any:
     """Return a chart base over aggregates.
 
@@ -258,7 +264,6 @@ def lines(
     frame: pd.DataFrame,
     titles: Mapping[str, str],
     *,
-    alt: str,
     colors: Sequence[str] = (ORIGINAL, PRIVATE, SYNTHETIC, WARNING),
     logarithmic: Collection[str] = (),
     wide: bool = False,
@@ -270,7 +275,6 @@ def lines(
     Args:
         frame: aggregates, a line each.
         titles: of the fields of x, y and series, in this order.
-        alt: the chart in words.
         colors: of the series.
         logarithmic: fields whose axis is.
         wide: whether y goes from next to 0 to thousands, and small values have to be told apart.
@@ -318,7 +322,7 @@ def lines(
         rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(color=ERROR_BAR, strokeDash=[4, 4])
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
-    return Chart(spec=spec.properties(height=300), alt=alt, table=table)
+    return Chart(spec=spec.properties(height=300), alt=by(titles), table=table)
 
 
 def bars(

@@ -82,6 +82,11 @@ def join(names: Sequence[object]) -> str:
     return format_list([str(name) for name in names], locale=cldr(code()))
 
 
+def named(name: str, text: object) -> str:
+    """Write a name, and what is said of it."""
+    return _("{name}: {text}").format(name=name, text=text)
+
+
 def commas(names: Iterable[object]) -> str:
     """Write a list without an "and"."""
     return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.session import person
+from workbench.store.settings import read_settings
 from workbench.ui import data_sets_view, file_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import plain
@@ -48,7 +49,8 @@ def show() -> None:
     for door in (_share,) if again else (_check, _share, _collect):
         with doors.cell():
             door()
-    st.caption(SAYS["files"])
+    larger = "others" if person.is_shared() else "opened" if read_settings().files else "here"
+    st.caption(SAYS["files"] + " " + SAYS[larger])
     if not again:
         source_view.show_cards()
         data_sets_view.my_data_sets()

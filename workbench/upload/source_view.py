@@ -1,18 +1,17 @@
 """Connected sources on the Data page: cards, and a look at the first rows of one."""
 
-import os
-
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, nothing_named
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
 from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
 from workbench.session.draft import Draft
+from workbench.store.files import all_sources
 from workbench.store.settings import read_settings
-from workbench.store.sources import Listed, sources_in, sources_of
+from workbench.store.sources import Listed, sources_of
 from workbench.ui import rows_view, widgets
 from workbench.ui.language import Words, _, said
 from workbench.ui.wording import plain
@@ -27,7 +26,7 @@ ROWS = 1_000
 def show_cards() -> None:
     """One card for each source that this person may open; nothing where there is none."""
     try:
-        listed = sources_of(person.person(), sources_in(read_settings().sources, os.environ))
+        listed = _listed()
     except DpcoreError as error:
         widgets.error_box(error)
         return
@@ -40,8 +39,15 @@ def show_cards() -> None:
             kind = said(SourceKind.of_kind(each.source.kind).title)
             st.caption(SAYS.say("stays", kind=kind, rows=rows_words(each.source)))
             st.button(
-                _("Show its first rows"), key=f"source-{each.source.name}", on_click=take_source, args=(each,)
+                _("Show its first rows"),
+                key=f"source-{each.source.name}",
+                on_click=take_source,
+                args=(each.source.name,),
             )
+
+
+def _listed() -> tuple[Listed, ...]:
+    return sources_of(person.person(), all_sources(read_settings()))
 
 
 def rows_words(source: Source) -> str:
@@ -53,9 +59,12 @@ def rows_words(source: Source) -> str:
     )
 
 
-def take_source(listed: Listed) -> None:
-    """Read the first rows of a source, and put it on the way to being opened."""
+def take_source(name: str) -> None:
+    """Read the first rows of a source as it is listed now, and put it on the way to being opened."""
     with session.noticing(opening.NOTICE):
+        listed = next((each for each in _listed() if each.source.name == name), None)
+        if listed is None:
+            raise nothing_named()
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()

@@ -22,7 +22,6 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 
 from dpcore.engines.base import Engine, unheeded
-from dpcore.engines.spark.packing import Packing
 from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
@@ -132,33 +131,37 @@ class SparkEngine(Engine):
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of workers, a partition at a time. No other row leaves them."""
         names = self._columns if work.reads is None else work.reads
-        packing = self._packing(names)
-        task = Each(work=work, packing=packing, schema=self._schema)
+        task = Each(work=work, names=tuple(names), schema=self._schema)
         with readable():
-            stream = self._asked(self._all, packing).mapInArrow(task, task.kinds)
-            answers = stream.toLocalIterator()
-        while True:
+            stream = self._all.select(*self._places(names)).mapInArrow(task, task.kinds).persist()
+        try:
             with readable():
-                answer = self._waited(lambda: next(answers, None))
-            if answer is None:
-                return
-            if answer["refusal"] is not None:
-                raise pickle.loads(answer["refusal"]).raised()
-            take(pickle.loads(answer["answer"]))
+                self._waited(stream.count)  # by all workers at once; what follows is a partition at a time
+                answers = stream.toLocalIterator(prefetchPartitions=True)
+            while True:
+                with readable():
+                    answer = self._waited(lambda: next(answers, None))
+                if answer is None:
+                    return
+                if answer["refusal"] is not None:
+                    raise pickle.loads(answer["refusal"]).raised()
+                take(pickle.loads(answer["answer"]))
+        finally:
+            with readable():
+                stream.unpersist()
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
-        packing: Packing | None = None
         with readable():
             if counted and needs_cells(work):
-                selected = self._coded.select("answer")
+                selected, came = self._coded.select("answer"), None
             else:
-                packing = self._packing(names) if names else Packing(names=("none",))
-                selected = self._asked(table, packing) if names else table.select(F.lit(0))
-            task = Task(work=work, packing=packing, schema=self._schema)
+                selected = table.select(*self._places(names) or [F.lit(0)])
+                came = tuple(names) or ("none",)
+            task = Task(work=work, names=came, schema=self._schema)
             answers = selected.mapInArrow(task, task.kinds)
             # added up where the rows are, so that the driver takes each number of a table once
             added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
@@ -171,9 +174,8 @@ class SparkEngine(Engine):
         """Look at every row once, have Spark keep the cells of each, and return the number of rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        packing = self._packing(self._names)
-        selected = self._asked(self._counted, packing)
-        task = Each(work=Coding(reads=self._names), packing=packing, schema=self._schema)
+        selected = self._counted.select(*self._places(self._names))
+        task = Each(work=Coding(reads=self._names), names=tuple(self._names), schema=self._schema)
         with readable():
             coded = selected.mapInArrow(task, task.kinds).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
@@ -213,15 +215,6 @@ class SparkEngine(Engine):
 
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
-
-    def _packing(self, names: Sequence[str]) -> Packing:
-        kinds = [self._all.schema[place].dataType.typeName() for place in self._places(names)]
-        return Packing.of(dict(zip(names, kinds, strict=True)))
-
-    def _asked(self, table: Any, packing: Packing) -> Any:
-        return table.select(
-            *packing.columns(dict(zip(packing.names, self._places(packing.names), strict=True)))
-        )
 
     def _keep(self, person: str) -> None:
         """Have Spark keep the declared columns of the rows that count."""
@@ -285,8 +278,8 @@ def _packed() -> tempfile.TemporaryDirectory[str]:
     root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
     with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
-        for module in sorted(root.rglob("*.py")):
-            packed.write(module, module.relative_to(root.parent))
+        for file in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
+            packed.write(file, file.relative_to(root.parent))
     return folder
 
 

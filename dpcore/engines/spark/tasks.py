@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,7 +13,6 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
-from dpcore.engines.spark.packing import Packing
 from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
@@ -47,11 +46,11 @@ class Task:
     """A task that gives numbers which add up key by key, and results that are no numbers.
 
     Attributes:
-        packing: how the columns come; None where these are cells, as `Coding` made them.
+        names: of the columns that come; None where these are cells, as `Coding` made them.
     """
 
     work: Work[Any]
-    packing: Packing | None
+    names: tuple[str, ...] | None
     schema: Schema
 
     @property
@@ -111,9 +110,9 @@ class Task:
         return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
-        if self.packing is not None:
+        if self.names is not None:
             tables: CellTables = {}
-            for frame in gathered(batches, self.packing):
+            for frame in gathered(batches, self.names):
                 yield Batch(frame, self.schema, tables=tables)
             return
         for batch in batches:
@@ -138,7 +137,7 @@ class Each:
     """A task that gives a result for some rows at a time, as bytes."""
 
     work: Making[Any]
-    packing: Packing
+    names: tuple[str, ...]
     schema: Schema
     kinds: ClassVar = "answer binary, length long, refusal binary"
 
@@ -146,7 +145,7 @@ class Each:
         import pyarrow as pa
 
         tables: CellTables = {}
-        for frame in gathered(batches, self.packing):
+        for frame in gathered(batches, self.names):
             result, refusal = None, None
             try:
                 result = pickle.dumps(self.work.of(Batch(frame, self.schema, tables=tables)))
@@ -173,7 +172,7 @@ class Mark:
         import pyarrow as pa
 
         for batch in batches:
-            frame = frame_of(Packing(names=self.names).table([batch]))
+            frame = _framed([batch], self.names)
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
@@ -196,13 +195,19 @@ class Mark:
             )
 
 
-def gathered(batches: Iterable[Any], packing: Packing) -> Iterator[pd.DataFrame]:
+def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Spark's small batches as larger frames."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
         if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
-            yield frame_of(packing.table(waiting))
+            yield _framed(waiting, names)
             waiting = []
     if waiting:
-        yield frame_of(packing.table(waiting))
+        yield _framed(waiting, names)
+
+
+def _framed(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+    import pyarrow as pa
+
+    return frame_of(pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names)))

@@ -1,5 +1,6 @@
 """Sources of DuckDB, and connections that read them and nothing else."""
 
+import contextlib
 import csv
 import os
 import tempfile
@@ -10,11 +11,17 @@ from typing import Any
 
 from dpcore.engines.sql.statement import DUCKDB, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
+from dpcore.engines.streaming.reader import readable
 from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1_000_000
+_ATTACH = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
+_TABLES = (
+    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' AND NOT internal "
+    "AND NOT contains(schema_name || table_name, '.') ORDER BY ALL"
+)
 _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 
@@ -31,11 +38,7 @@ class DuckDBSource(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        try:
-            import duckdb
-        except ImportError:
-            raise not_installed("DuckDB", "requirements-duckdb.txt") from None
-
+        duckdb = _library()
         try:
             statements = duckdb.connect().extract_statements(self.query or "SELECT 1")
             fits = (
@@ -70,16 +73,7 @@ class DuckDBSource(Source):
 
         Raises: duckdb.Error, whose words may hold what nobody should see.
         """
-        import duckdb
-
-        connection = duckdb.connect(
-            config={
-                "threads": "2",
-                "memory_limit": f"{self.memory}MB",
-                "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
-                "allow_community_extensions": "false",
-            }
-        )
+        connection = _connected(self.memory)
         if self.kind in ("csv", "parquet"):
             paths = [_text(os.fspath(path)) for path in self.files]
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
@@ -89,7 +83,7 @@ class DuckDBSource(Source):
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
         else:
-            connection.execute(f"ATTACH {_text(self.location)} AS attached (READ_ONLY)")
+            connection.execute(_ATTACH.format(_text(self.location)))
         connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -159,6 +153,39 @@ class DuckDBSource(Source):
         for number, each in enumerate(self.where, 1):
             connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
         return connection
+
+
+def tables_in(file: str) -> tuple[str, ...]:
+    """Return the base tables of a file of DuckDB, each as a source names it.
+
+    Raises: ReadError, ParameterError.
+    """
+    with readable(_library().Error), contextlib.closing(_connected(DuckDBSource.memory)) as connection:
+        connection.execute(_ATTACH.format(_text(file)))
+        tables = connection.execute(_TABLES).fetchall()
+    return tuple(table if schema == "main" else f"{schema}.{table}" for schema, table in tables)
+
+
+def _library() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise not_installed("DuckDB", "requirements-duckdb.txt") from None
+    return duckdb
+
+
+def _connected(memory: int) -> Any:
+    """Open a connection that loads nothing from elsewhere."""
+    return _library().connect(
+        config={
+            "threads": "2",
+            "memory_limit": f"{memory}MB",
+            "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
+            "allow_community_extensions": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
 
 
 def _changed(column: str, kind: Any) -> SchemaError:

@@ -64,7 +64,7 @@ def test_the_chart_has_a_picture_for_each_table_and_scenario() -> None:
             assert "MDAV" in each.alt
             points = next(mark for mark in spec["layer"] if mark["mark"]["type"] == "point")
             shapes = points["encoding"]["shape"]["scale"]
-            assert shapes["domain"] == ["no k", "k = 25", "k = 50", "k = 75", "k = 100"]
+            assert shapes["domain"] == ["–", "k = 25", "k = 50", "k = 75", "k = 100"]
             assert len(set(shapes["range"])) == 5
     signs = [words.removeprefix("<span>")[0] for words in pictures.legend[4:]]
     assert len(set(signs)) == 5, "no k can be told from another"

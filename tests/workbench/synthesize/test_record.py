@@ -82,7 +82,7 @@ class Page:
 
     @property
     def answers(self) -> int:
-        return list(self.table["charge"]).count("epsilon 0.1")
+        return list(self.table["cost"]).count("epsilon 0.1")
 
 
 @pytest.fixture

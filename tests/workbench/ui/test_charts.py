@@ -43,12 +43,13 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             shares=False,
         ),
         "dots": dots(
-            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}), title=name
+            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}),
+            title=f"distance of {name}",
         ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
         "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
-        "lines": charts.lines(frame(3), {"x": "x", "y": "y", "s": "s"}, alt=f"Lines of {name}"),
+        "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
         "scales": scales(figures),
         "scores": scores(
             pd.DataFrame({"task": ["trees"], "of": ["release"], "mean": 0.8, "low": 0.7, "high": 0.9}),
@@ -87,9 +88,9 @@ def test_any_column_name_can_be_drawn(kind, name):
 
 def test_rows_of_a_table_are_refused():
     """A chart of the private table would send every row to the browser."""
-    assert charts.lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"}, alt="a")
+    assert charts.lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError, match="at most 2000 marks"):
-        charts.lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"}, alt="a")
+        charts.lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError):
         charts.counts([str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age")
     many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})

@@ -39,7 +39,7 @@ _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """Addresses of one session's downloads; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
 _METRICS, _AGENT = "/_stcore/metrics", "/_stcore/agent"
-_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
+WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
 _OPERATIONS = {"deferred_file", "dataframe_chunk"}
 """Downloads that are made on demand, and further rows of a table on the page."""
@@ -66,7 +66,7 @@ class Guard:
         if leaves:  # in every tab of this browser
             tabs.sign_out(_visitor(_secret(headers)))
             await run_in_threadpool(who.sign_out, HTTPConnection(scope))
-        needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
+        needs_cookie = _secret(headers) is None and not any(part in path for part in WITHOUT_COOKIE)
 
         def add_cookie(sent: MutableHeaders) -> None:
             if needs_cookie or leaves:

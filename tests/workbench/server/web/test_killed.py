@@ -21,7 +21,7 @@ from tests.workbench.server.web.client import Server, Visitor, serving
 
 pytestmark = pytest.mark.proof
 WAIT = 120
-WRITE = "Write it as a folder"
+WRITE = "Write a table of any size"
 ROWS = 1_500_000
 
 

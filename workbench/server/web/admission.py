@@ -1,0 +1,51 @@
+"""The way in to a server that opens files of its computer: an address that it prints, good for one browser.
+
+Whoever else has an account on the computer reaches its ports too.
+"""
+
+import secrets
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+
+from workbench.server.web.guard import WITHOUT_COOKIE
+
+COOKIE = "workbench_admitted"
+_OPEN = (*WITHOUT_COOKIE, "/_stcore/health")
+
+
+class Admission:
+    """Middleware that answers those alone who brought the token of a printed address."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._admitted: set[str] = set()
+        self._print_next()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "http"
+        if scope["type"] == "lifespan" or (is_page and any(part in scope["path"] for part in _OPEN)):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        if connection.cookies.get(COOKIE) in self._admitted:
+            await self._app(scope, receive, send)
+            return
+        answer: Response = PlainTextResponse(
+            "This server opens files of this computer: use the last address that it printed.\n", 403
+        )
+        token = connection.query_params.get("token", "")
+        if is_page and secrets.compare_digest(token.encode(), self._token.encode()):
+            answer = RedirectResponse("./", 303)
+            self._admitted.add(secret := secrets.token_urlsafe(32))
+            answer.set_cookie(COOKIE, secret, httponly=True, samesite="lax")
+            self._print_next()
+        await answer(scope, receive, send)
+
+    def _print_next(self) -> None:
+        self._token = secrets.token_urlsafe(32)
+        base = config.get_option("server.baseUrlPath").strip("/")
+        address = f"http://127.0.0.1:{config.get_option('server.port')}/{base and base + '/'}"
+        print(f"\n  Open {address}?token={self._token}\n", flush=True)
