@@ -26,6 +26,8 @@ from dpcore.anonymize.methods import FullDomain as FullDomain
 from dpcore.anonymize.methods import LocalRecoding as LocalRecoding
 from dpcore.anonymize.methods import Microaggregation as Microaggregation
 from dpcore.anonymize.methods import Mondrian as Mondrian
+from dpcore.anonymize.models import AverageRisk as AverageRisk
+from dpcore.anonymize.models import BetaLikeness as BetaLikeness
 from dpcore.anonymize.models import DeltaPresence as DeltaPresence
 from dpcore.anonymize.models import DistinctL as DistinctL
 from dpcore.anonymize.models import EntropyL as EntropyL

@@ -8,7 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.models import violations
+from dpcore.anonymize.models import AverageRisk, violations
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
@@ -73,14 +73,21 @@ def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
     """
     inputs = Inputs.of(frame, plan)
     result = plan.method.recode(inputs, on_progress)
-    if plan.method.cuts_freely and plan.counted is not None:
-        broken = violations(plan.models, inputs.rows.groups(result.classes))
-        if (broken & ~suppressed_classes(result)).any():
+    groups, kept = inputs.rows.groups(result.classes), ~suppressed_classes(result)
+    for model in plan.models:
+        if isinstance(model, AverageRisk) and model.among(groups, kept).any():
             raise InfeasibleError(
-                "groups that look alike do not meet the models together, since people have rows in several",
-                remedy="take the full-domain method, or choose less",
+                "the groups of this method do not keep to an {model}",
+                remedy="raise k, or take the full-domain method",
+                model=model,
             )
-    return Anonymization(inputs=inputs, plan=plan.at(result.node), recoded=result)
+    counts_people = plan.method.cuts_freely and plan.counted is not None
+    if counts_people and (violations(plan.models, groups) & kept).any():
+        raise InfeasibleError(
+            "groups that look alike do not meet the models together, since people have rows in several",
+            remedy="take the full-domain method, or choose less",
+        )
+    return Anonymization(inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel
@@ -48,6 +49,10 @@ class Choices:
     node: Mapping[str, int] | None = None
     """The level of every quasi-identifier in full-domain generalization, None for the optimal ones, or before
     cells are suppressed, None for the values as they are."""
+    gap: float = 0.0
+    """The share of the score that other levels may save at most, of a search that ended before it saw all."""
+    coded: Mapping[str, Coding] = field(default_factory=dict)
+    """Columns of numbers that are published with coarser ones, before anything looks at them."""
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
@@ -66,6 +71,11 @@ class Choices:
             raise two_roles(self.household)
         if self.pseudonym is not None and self.pseudonym not in self.dropped:
             raise two_roles(self.pseudonym)
+        for name in self.coded:
+            if name in self.dropped or self.roles.get(name) not in ("sensitive", "insensitive"):
+                raise SchemaError(
+                    "{column} is no column that leaves as it is", remedy="code another column", column=name
+                )
         for model in self.models:
             check_registered(PrivacyModel, model)
             column = model.column if isinstance(model, SensitiveModel) else None
@@ -120,9 +130,9 @@ class Choices:
         """The unit that classes count, in a word."""
         return "households" if self.household else "people" if self.person else "rows"
 
-    def at(self, node: Mapping[str, int] | None) -> Self:
-        """Return the same plan with these levels, or itself without any."""
-        return self if node is None else replace(self, node=node)
+    def at(self, node: Mapping[str, int] | None, gap: float = 0.0) -> Self:
+        """Return the same plan with these levels, and how far off they may be, or itself without any."""
+        return self if node is None else replace(self, node=node, gap=gap)
 
     def counting(self, person: str | None) -> Self:
         """Return the same plan, counting the people whom a column names, or itself without a column."""

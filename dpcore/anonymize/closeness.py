@@ -12,8 +12,8 @@ from dpcore.errors import UsageError
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.value_counts import ValueCounts
 
-HALVINGS = 6
-"""Steps by which t-closeness narrows down how many of a class can be kept."""
+STEPS = 2
+"""Newton's steps, each from above, by which t-closeness narrows down how many of a class can be kept."""
 ROUNDING = 1e-6
 MOST_TRIED = 50
 """Sizes of classes that are tried, to find the smallest that can be t-close."""
@@ -90,15 +90,15 @@ class TCloseness(SensitiveModel):
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
             (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
             levels.append((group, count, table[code] / table.sum()))
-        most, least = held.total * marked.astype(np.float64), np.zeros(held.classes)
+        most = held.total * marked.astype(np.float64)
         whole = classes.histogram(self.column).total * marked
-        for _ in range(HALVINGS):
-            middle = (most + least) / 2
-            moved = np.zeros(held.classes)
+        for _ in range(STEPS):
+            over, slope = -reach * most, np.full(held.classes, -reach)
             for group, count, share in levels:
-                moved += middle - np.bincount(group, np.minimum(count, middle[group] * share), held.classes)
-            near = moved <= reach * middle + ROUNDING
-            most, least = np.where(near, most, middle), np.where(near, middle, least)
+                expected = most[group] * share
+                over += most - np.bincount(group, np.minimum(count, expected), held.classes)
+                slope += 1 - np.bincount(group, share * (expected <= count), held.classes)
+            most -= (1 - ROUNDING) * np.maximum(over - ROUNDING, 0) / np.maximum(slope, ROUNDING)
         return np.asarray(np.maximum(whole - np.floor(most + ROUNDING), 0).astype(np.int64))
 
 

@@ -43,13 +43,13 @@ class Inputs:
         Raises: SchemaError when the roles do not fit the rows of the table.
         """
         if isinstance(table, DistinctRows):
-            return cls(frame=table.frame, plan=plan, weights=table.rows, held=table.held)
+            return cls(frame=coded(table.frame, plan), plan=plan, weights=table.rows, held=table.held)
         frame = table.frame if isinstance(table, Microdata) else table
         check_roles(frame.columns, plan)
         check_households(
             plan, lambda home, person: frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
         )
-        return cls(frame=frame, plan=plan)
+        return cls(frame=coded(frame, plan), plan=plan)
 
     @cached_property
     def subset(self) -> BoolArray | None:
@@ -109,6 +109,14 @@ class Inputs:
                 k=self.plan.k,
                 whom=Text(self.plan.counts),
             )
+
+
+def coded(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
+    """Return some columns of a table with those coded that a plan codes.
+
+    Raises: SchemaError for a column that does not hold numbers.
+    """
+    return frame.assign(**{name: code(frame[name]) for name, code in plan.coded.items() if name in frame})
 
 
 def check_roles(columns: Collection[str], plan: Choices) -> None:

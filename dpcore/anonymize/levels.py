@@ -93,12 +93,11 @@ def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = si
         the models; as `search`.
     """
     check_node(plan)
-    gap = 0.0
     if plan.node is None:
         best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
         node, gap = best.node, best.gap
     else:
-        node = tuple(plan.node[name] for name in table.names)
+        node, gap = tuple(plan.node[name] for name in table.names), plan.gap
     classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
     allowed = most_within(plan.limit, table.people)

@@ -211,14 +211,77 @@ class RecursiveCL(SensitiveModel):
         return DistinctL(column=self.column, l=self.l)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness(SensitiveModel):
+    """No sensitive value is more frequent in a class than in the whole table by more than beta times that.
+
+    Source: Cao, Karras (2012), Proc. VLDB Endow. 5:1388, definition 2.
+    """
+
+    kind = "beta-likeness"
+    monotone = False
+    beta: float
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise UsageError(f"beta ({self.beta:g}) must be above 0", remedy="raise beta")
+
+    def __str__(self) -> str:
+        return f"{self.beta:g}-likeness of {self.column}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        counts, table = classes.histogram(self.column), classes.secrets[self.column].counts
+        expected = counts.total[counts.group] * table[counts.value]
+        more = (compared(counts.count * table.sum(), 1 + self.beta, expected) > 0).astype(np.int64)
+        return np.asarray(counts.summed(more) > 0)
+
+    def fewest(self, secret: SensitiveColumn) -> int:
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageRisk(PrivacyModel):
+    """The mean over the people, of 1 over the people of their class, is at most this (prosecutor).
+
+    It is a figure of all classes together, of which the smallest are suppressed until the others keep to it.
+    A person of several classes counts in each. With a k it is the strict average risk.
+    Source: El Emam (2013), Guide to the De-Identification of Personal Health Information.
+    """
+
+    kind = "average risk"
+    monotone = False
+    most: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.most <= 1:
+            raise UsageError(f"the risk ({self.most:g}) must be above 0 and at most 1", remedy="take 0.1")
+
+    def __str__(self) -> str:
+        return f"average risk of at most {self.most:g}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        return self.among(classes, np.ones(len(classes.people), dtype=bool))
+
+    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) the smallest of some classes, without which the others keep to the risk.
+
+        Classes of one size share their fate. Args: kept: (classes,).
+        """
+        kept = kept & (classes.people > 0)
+        sizes, number = np.unique(classes.people[kept], return_counts=True)
+        groups, people = (np.cumsum(each[::-1])[::-1] for each in (number, number * sizes))
+        fine = compared(groups, self.most, people) <= 0
+        return kept & (classes.people < sizes[fine.argmax()]) if fine.any() else kept
+
+
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
     """(classes,) flags of the classes that violate at least one of the models.
 
     Where one without a published person does (under delta-presence), no suppression can mend the node.
     """
     result = np.zeros(len(classes.people), dtype=bool)
-    for model in models:
-        result |= model.violations(classes)
+    for each in sorted(models, key=lambda model: isinstance(model, AverageRisk)):
+        result |= each.among(classes, ~result) if isinstance(each, AverageRisk) else each.violations(classes)
     return result
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dpcore.anonymize.choices import Choices
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import FullDomain, Method
@@ -65,9 +66,9 @@ class Plan(Choices):
             {
                 "roles": dict(self.roles),
                 "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
-                "models": [{"model": model.kind} | _fields(model) for model in self.models],
+                "models": [{"model": model.kind} | vars(model) for model in self.models],
                 "limit": self.limit,
-                "metric": {"metric": self.metric.kind} | _fields(self.metric),
+                "metric": {"metric": self.metric.kind} | vars(self.metric),
                 "method": self.method.kind,
                 "suppressed": self.suppressed,
                 "person": self.person,
@@ -75,6 +76,8 @@ class Plan(Choices):
                 "subset": self.subset,
                 "node": None if self.node is None else dict(self.node),
             }
+            | ({"gap": self.gap} if self.gap else {})
+            | ({"coded": {name: asdict(each) for name, each in self.coded.items()}} if self.coded else {})
             | ({"pseudonym": self.pseudonym, "series": self.series} if self.pseudonym else {}),
             indent=1,
             ensure_ascii=False,
@@ -94,14 +97,10 @@ class Plan(Choices):
             }
             models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
             metric = _read(Metric, fields.pop("metric"), "metric")
-            return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
+            coded = {name: Coding(**each) for name, each in fields.pop("coded", {}).items()}
+            return cls(hierarchies=hierarchies, models=models, metric=metric, coded=coded, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
             raise other_kind() from error
-
-
-def _fields(thing: Any) -> dict[str, Any]:
-    """Return the parameters of a model or a metric."""
-    return asdict(thing)
 
 
 def _read(family: type[Any], fields: dict[str, Any], key: str) -> Any:

@@ -31,7 +31,6 @@ class Quality:
         column_suppressed: by column, share of cells that print `*`.
         column_change: by column, total variation between the original distribution and the one that a
             reader gets who takes every value of a label for equally likely; in [0, 1].
-        gap: as in `Recoded`.
     """
 
     rows: int
@@ -45,7 +44,6 @@ class Quality:
     column_ncp: Mapping[str, float]
     column_suppressed: Mapping[str, float]
     column_change: Mapping[str, float]
-    gap: float
 
 
 def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
@@ -77,7 +75,6 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
             column.name: float(np.abs(column.before - column.after).sum() / 2 / rows)
             for column in recoded.columns
         },
-        gap=recoded.gap,
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.anonymize.apply import keeps_hidden
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.inputs import Inputs, check_roles, subset_of
+from dpcore.anonymize.inputs import Inputs, check_roles, coded, subset_of
 from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
@@ -65,7 +65,7 @@ class Recoding:
         inputs = Inputs.of(distinct, plan)
         table = tuples(inputs)
         shown = published_classes(table, plan, on_progress)
-        plan = plan.at(dict(zip(plan.quasi_identifiers, shown.node, strict=True)))
+        plan = plan.at(dict(zip(plan.quasi_identifiers, shown.node, strict=True)), shown.gap)
         few = table.without_rows()  # as it is sent along to wherever rows are
         recoding = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
         printed = recoding._printed(inputs.published)
@@ -93,7 +93,7 @@ class Recoding:
 
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Recode some columns, those that a search looks at among them, under the same index."""
-        plan = self.plan
+        plan, rows = self.plan, coded(rows, self.plan)
         subset = subset_of(rows, plan)
         shown = rows if subset is None else rows[subset]
         printed = self._printed(shown)

@@ -26,6 +26,8 @@ from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
+    AverageRisk,
+    BetaLikeness,
     DeltaPresence,
     DistinctL,
     EntropyL,
@@ -59,7 +61,11 @@ MODELS = (
     TCloseness(column=SECRET, t=0.25, distance="hierarchical"),
     TCloseness(column=SECRET, t=0.2718, distance="ordered"),
     TCloseness(column=SECRET, t=0.2, distance="ordered"),
+    BetaLikeness(column=SECRET, beta=0.5),
+    BetaLikeness(column=SECRET, beta=1.3),
 )
+RISKS = (AverageRisk(most=0.34), AverageRisk(most=0.2))
+"""Figures of all classes together."""
 METRICS = (
     InformationLoss(),
     InformationLoss(mean="arithmetic", weights={"q0": 3.0}),
@@ -180,6 +186,8 @@ def held(case: Case, rows: list[int]) -> Counter[str]:
 def holds(model: object, case: Case, rows: list[int]) -> bool:
     """Whether a class meets a model, from the textbook."""
     inside = [row for row in rows if case.flags[row]]
+    if isinstance(model, AverageRisk):
+        return True  # of one class nothing is known
     if isinstance(model, KAnonymity):
         return len(case.whose(inside)) >= model.k
     if isinstance(model, KMap):
@@ -198,8 +206,12 @@ def holds(model: object, case: Case, rows: list[int]) -> bool:
         return spread <= n * (math.log(n) - math.log(model.l)) and len(counts) >= math.ceil(model.l)
     if isinstance(model, RecursiveCL):
         return ordered[0] < Fraction(str(model.c)) * sum(ordered[model.l - 1 :])
-    assert isinstance(model, TCloseness)
     total = case.total
+    if isinstance(model, BetaLikeness):
+        shares = {v: Fraction(n, total.total()) for v, n in total.items()}
+        most = Fraction(str(model.beta))
+        return all(Fraction(n, counts.total()) - shares[v] <= most * shares[v] for v, n in counts.items())
+    assert isinstance(model, TCloseness)
     excess = {
         v: Fraction(counts[v], counts.total()) - Fraction(total[v], total.total())
         for v in SECRET_HIERARCHY.values
@@ -223,6 +235,14 @@ def evaluate(case: Case, node: tuple[int, ...], models: tuple[object, ...]) -> t
         broken = [model for model in models if not holds(model, case, rows)]
         suppressed += inside if broken else []
         blocked |= not inside and any(isinstance(model, DeltaPresence) for model in broken)
+    most = min((Fraction(str(model.most)) for model in models if isinstance(model, AverageRisk)), default=1)
+    shown = [[row for row in rows if case.flags[row]] for rows in classes_at(case, node).values()]
+    left = sorted((rows for rows in shown if {*rows} - {*suppressed}), key=lambda rows: len(case.whose(rows)))
+    crowds = [len(case.whose(rows)) for rows in left]
+    while crowds and Fraction(len(crowds), sum(crowds)) > most:
+        alike = crowds.count(crowds[0])  # of the smallest size
+        suppressed += [row for rows in left[:alike] for row in rows]
+        left, crowds = left[alike:], crowds[alike:]
     return suppressed, blocked
 
 

@@ -20,9 +20,9 @@ from dpcore.anonymize.fulldomain.metrics import (
 )
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError
-from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, evaluate, optimum
+from tests.anonymize.oracle import MODELS, RISKS, SECRET, SECRET_HIERARCHY, Case, evaluate, optimum
 from tests.tiers import but_first
 
 TABLES = 2_000
@@ -65,12 +65,21 @@ def table(seed: int) -> Case:
     return Case(pd.DataFrame(columns), trees, subset, people)
 
 
+def some_of(turn: int) -> tuple[PrivacyModel, ...]:
+    """One model, or an average risk with or without one."""
+    place = turn % (len(MODELS) + 2 * len(RISKS))
+    if place < len(MODELS):
+        return (MODELS[place],)
+    risk = RISKS[place % 2]
+    return (risk,) if place < len(MODELS) + 2 else (risk, MODELS[turn // 3 % len(MODELS)])
+
+
 @pytest.mark.parametrize("part", but_first(1, range(PARTS)))
 def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
     """Else some combination of model, metric, limit and weights gives a node that is not the best."""
     for seed in range(part, TABLES, PARTS):
         case, turn = table(seed), seed // PARTS
-        models = (MODELS[turn % len(MODELS)], KAnonymity(k=1 + seed % 4))
+        models = (*some_of(turn), KAnonymity(k=1 + seed % 4))
         metric, limit = METRICS[seed // 3 % len(METRICS)], LIMITS[seed // 5 % len(LIMITS)]
         expected = optimum(case, models, limit, metric)
         found: Solution | None = None

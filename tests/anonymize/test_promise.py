@@ -21,13 +21,22 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize.apply import carried_out
-from dpcore.anonymize.choices import SUPPRESSED_ROWS
+from dpcore.anonymize.apply import Anonymization, anonymized, carried_out
+from dpcore.anonymize.choices import SUPPRESSED_ROWS, Suppressed
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.methods import Method
-from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
+from dpcore.anonymize.models import (
+    AverageRisk,
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    RecursiveCL,
+)
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
 from dpcore.engines import base
@@ -250,3 +259,31 @@ def test_all_that_leaves_says_the_same(
     html = of_table.file(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
     assert done(outcome)[0].startswith("; ".join(SAID[suppressed]) + ", counting ")
+
+
+def test_an_average_risk_holds_for_all_that_leaves_or_is_refused() -> None:
+    """Else the groups of a local method, or a suppressed one, lift the average that was promised."""
+    frame = pd.DataFrame({"q": ["a"] * 40 + ["b"] * 3 + ["c", "d"]})
+    values = ("a", "b", "c", "d")
+    tree = Hierarchy(values=values, levels=(values, ("*",) * 4))
+    demand = AverageRisk(most=0.04)
+
+    def made(method: str, suppressed: Suppressed, k: int) -> Anonymization:
+        models = (KAnonymity(k=k), demand)
+        plan = Plan(
+            roles={"q": "quasi-identifier"},
+            hierarchies={"q": tree},
+            models=models,
+            limit=0.2,
+            method=method,  # type: ignore[arg-type]
+            suppressed=suppressed,
+        )
+        return anonymized(frame, plan)
+
+    kept = made("full-domain", "kept", 2)
+    assert kept.frame["q"].value_counts().to_dict() == {"a": 40, "*": 5}  # 2 of 45 is above 4 %
+    assert kept.models[1] == f"{demand}, but for 5 suppressed rows that leave as a group of 5"
+    assert made("full-domain", "dropped", 2).models[1] == str(demand)
+    with pytest.raises(InfeasibleError, match="raise k"):
+        made("mondrian", "dropped", 2)
+    assert made("mondrian", "dropped", 26).models == ("26-anonymity", str(demand))

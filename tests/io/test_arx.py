@@ -11,6 +11,8 @@ import pytest
 
 from dpcore.anonymize import (
     AverageClassSize,
+    AverageRisk,
+    BetaLikeness,
     DeltaPresence,
     Discernibility,
     DistinctL,
@@ -45,6 +47,8 @@ MODELS = {
     "0.4-closeness with ordered distance for attribute 'diagnosis'": TCloseness(
         column="diagnosis", t=0.4, distance="ordered"
     ),
+    "2.5-basic likeness for attribute 'diagnosis'": BetaLikeness(column="diagnosis", beta=2.5),
+    "(0.2)-avg-reidentification-risk": AverageRisk(most=0.2),
 }
 METRICS = {
     USUAL: InformationLoss(),

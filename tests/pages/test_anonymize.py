@@ -565,3 +565,26 @@ def test_names_leave_as_pseudonyms(app: Tab) -> None:
     assert set(values) == set(made(app)["name"])
     assert "Follow-up table (JSON, internal)" in [each.label for each in app.at.get("download_button")]
     assert "pseudonyms of name tell which rows are of one person" in app.text
+
+
+def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
+    """Who has a salary of nine millions would be unique again by it, or a demand be on no page."""
+    raw = pd.read_csv(io.BytesIO(people(wage=[9_000_000, *range(1_001, 1_300)])))
+    page(app, raw.to_csv(index=False).encode())
+    role(app, "wage", "insensitive")
+    app.set("multiselect", "Columns with coarser numbers", ["wage"])
+    app.set("number_input", "wage at most", 1_250.0).set("number_input", "wage rounded to", 100.0)
+    app.set("number_input", "Average risk at most", 4.0)
+    assert app.errors == ""
+    wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
+    table = next(frame.value for frame in app.at.dataframe if "mean after" in frame.value)
+    seen = [float(text.replace(",", "")) for text in table.iloc[0, 1:]]
+    expected = [raw["wage"].mean(), raw["wage"].std(), wages.mean(), wages.std()]
+    assert np.allclose(seen, expected, rtol=0.01)
+    app.press(MAKE)
+    assert app.errors == ""
+    assert set(made(app)["wage"]) <= set(wages)
+    assert app.session.anonymized is not None
+    assert "average risk of at most 0.04" in app.session.anonymized.guarantee.models
+    kept = made(app).groupby(["age", "sex", "zip"]).size()
+    assert len(kept) / kept.sum() <= 0.04

@@ -100,7 +100,9 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
-    exec("\n".join(code), names)  # as Jupyter runs it
+    with monkeypatch.context() as patched:
+        patched.chdir(tmp_path)  # where it writes the release
+        exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
     app.set("number_input", "Rows", 1234).press("Draw and write")
     assert app.errors == ""

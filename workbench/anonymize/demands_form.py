@@ -6,6 +6,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpcore.anonymize.choices import SUPPRESSED_ROWS
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -14,14 +15,16 @@ from dpcore.anonymize.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymize.methods import CellSuppression
-from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymize.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
+from dpcore.schema.interval import NumberColumn
 from workbench.anonymize import plans
 from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
+from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital
 from workbench.ui.wording import limit_words, plain
@@ -67,18 +70,21 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         )
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
+        coded = _coded(curator, current)
         metric = _metric(current)
+        average = _average()
         subset, presence = _population(current)
     return Demands(
         k=k,
         limit=limit,
-        models=(*models, *presence),
+        models=(*models, *average, *presence),
         metric=metric,
         suppressed=suppressed,
         subset=subset,
         household=household,
         pseudonym=pseudonym,
         series=series,
+        coded=coded,
     )
 
 
@@ -123,6 +129,34 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     if column is None:
         return None, ""
     return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
+
+
+def _coded(curator: Curator, current: AnonymizeState) -> dict[str, Coding]:
+    """Ask for the columns that leave with coarser numbers, and for these."""
+    names = [
+        column.name
+        for column in curator.schema.columns
+        if isinstance(column, NumberColumn) and current.roles.get(column.name) in ("sensitive", "insensitive")
+    ]
+    chosen = st.multiselect(
+        _("Columns with coarser numbers"),
+        names,
+        key="anonymize-coded",
+        help=plans.SAYS["coded"],
+        persist_state="session",
+    )
+    coded = {}
+    labels = {"low": _("{column} at least"), "high": _("{column} at most"), "base": _("{column} rounded to")}
+    for name in (each for each in chosen if each in names):
+        given = {
+            part: place.number_input(
+                label.format(column=plain(name)), value=None, key=f"anonymize-{part}-{name}"
+            )
+            for place, (part, label) in zip(st.columns(3), labels.items(), strict=True)
+        }
+        with widgets.errors_shown():
+            coded[name] = Coding(**given)
+    return coded
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
@@ -215,6 +249,20 @@ def _metric(current: AnonymizeState) -> Metric:
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+
+
+def _average() -> tuple[PrivacyModel, ...]:
+    """Ask for a bound of the average risk."""
+    most = st.number_input(
+        _("Average risk at most, in percent (100: any)"),
+        0.1,
+        100.0,
+        100.0,
+        key="anonymize-average",
+        help=plans.SAYS["average risk"],
+        persist_state="session",
+    )
+    return (AverageRisk(most=most / 100),) if most < 100 else ()
 
 
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:

@@ -94,6 +94,8 @@ def done(report: ResidualRiskReport) -> list[str]:
                 way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
+    if report.plan.gap:
+        sentences.append(plans.SAYS.say("not all", gap=percent(report.plan.gap)))
     sentences.append(SAYS.say("given up", ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
     return sentences
 

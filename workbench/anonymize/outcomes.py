@@ -122,7 +122,7 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
+    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed, str(plan.coded))
     return ("trial", current.version, *parts, plan.counted, plan.subset, str(plan.node))
 
 
@@ -160,7 +160,8 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
         read_policy().check_plan(plan)
-        complete = plan.at(trial(curator, current, plan).plan.node)  # a trial knows no pseudonyms
+        tried = trial(curator, current, plan).plan
+        complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
             session.session().anonymized = curator.anonymize(complete)
         current.made_by = plan
@@ -268,6 +269,12 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def coded_table(report: TrialReport) -> pd.DataFrame:
+    """List mean and spread of each coded column, before and after."""
+    titles = _("mean before"), _("standard deviation before"), _("mean after"), _("standard deviation after")
+    return report.coded.set_axis(list(titles), axis=1).map(number).rename_axis(_("column")).reset_index()
 
 
 def neighbors(

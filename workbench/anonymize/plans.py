@@ -2,11 +2,12 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymize.choices import Suppressed
 from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.methods import FullDomain, LocalRecoding, Method, Mondrian
@@ -39,7 +40,7 @@ class Demands:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
         household: a column that says who lives together: groups count households.
-        pseudonym, series: as in a plan.
+        pseudonym, series, coded: as in a plan.
     """
 
     k: int
@@ -51,6 +52,7 @@ class Demands:
     household: str | None = None
     pseudonym: str | None = None
     series: str = ""
+    coded: Mapping[str, Coding] = field(default_factory=dict)
 
 
 def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
@@ -76,12 +78,7 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
     plan = dataclasses.replace(
         plan.counting(curator.schema.unit.id_column),
         models=(*plan.models, *demands.models),
-        metric=demands.metric,
-        suppressed=demands.suppressed,
-        subset=demands.subset,
-        household=demands.household,
-        pseudonym=demands.pseudonym,
-        series=demands.series,
+        **{name: value for name, value in vars(demands).items() if name not in ("k", "limit", "models")},
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))

@@ -7,7 +7,7 @@ from typing import ClassVar
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.anonymize.closeness import Distance, TCloseness
-from dpcore.anonymize.models import DistinctL, EntropyL, PrivacyModel, RecursiveCL
+from dpcore.anonymize.models import BetaLikeness, DistinctL, EntropyL, PrivacyModel, RecursiveCL
 from dpcore.registry import Registered
 from workbench.ui.language import N_
 
@@ -87,6 +87,16 @@ class HierarchicalClosenessForm(ClosenessForm):
     kind = "t-hierarchical"
     title = N_("the same for values that become coarser (t-closeness, hierarchical)")
     distance = "hierarchical"
+
+
+class LikenessForm(SecretForm):
+    kind = "likeness"
+    title = N_("no value much more frequent in a group than in the table (beta-likeness)")
+
+    @classmethod
+    def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
+        beta = place.number_input("β", 0.1, 100.0, 2.0, key=f"anonymize-beta{key}", persist_state="session")
+        return lambda column: BetaLikeness(column=column, beta=float(beta))
 
 
 def _least(place: DeltaGenerator, key: str) -> int:

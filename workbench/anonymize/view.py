@@ -82,6 +82,8 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
+    if report.plan.coded:
+        st.dataframe(outcomes.coded_table(report), hide_index=True)
     if report.plan.method.searches and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
@@ -132,13 +134,13 @@ def _figures(report: TrialReport) -> None:
     loss.metric(
         capital("generalized"),
         percent(report.quality.ncp),
-        help=GLOSSARY["information loss"],
+        help=demands_form.METRIC_WORDS["loss"],
     )
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
     )
-    if report.quality.gap:
-        st.caption(plans.SAYS.say("not all", gap=percent(report.quality.gap)))
+    if report.plan.gap:
+        st.caption(plans.SAYS.say("not all", gap=percent(report.plan.gap)))
     risks = report.after.risk
     st.caption(
         plans.SAYS.say(

@@ -173,7 +173,7 @@ class BoundedSearch(Judge):
             marked = violations(self.models, classes)
             if not (is_feasible := self.by_histogram(classes, marked)):
                 return is_feasible
-        self.keep(classes, marked)
+        self.keep(classes, marked, self.metric.score(classes, marked))
         return True
 
 

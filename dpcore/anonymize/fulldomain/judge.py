@@ -77,9 +77,9 @@ class Judge:
                     return False
         return True
 
-    def keep(self, classes: Counted, suppressed: BoolArray) -> bool:
-        """Keep a feasible node if it is the best so far, and return whether it is."""
-        score, best = self.metric.score(classes, suppressed), self.best
+    def keep(self, classes: Counted, suppressed: BoolArray, score: float) -> bool:
+        """Keep a feasible node of this score if it is the best so far, and return whether it is."""
+        best = self.best
         if best is not None and (score, sum(classes.node)) >= (best.score, sum(best.node)):
             return False
         self.best = Solution(

@@ -17,7 +17,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpcore.anonymize.fulldomain.counter import Counted
-from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples, n_log_n
 from dpcore.errors import UsageError
 from dpcore.registry import Registered
@@ -56,8 +55,15 @@ class Separable(Metric):
                 )
 
     @abstractmethod
-    def terms(self, table: Tuples, column: int) -> FloatArray:
-        """(levels,) what a column adds at each of its levels without suppression."""
+    def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
+        """(levels,) what a column adds at each of its levels, where suppression adds so much to it."""
+
+    @abstractmethod
+    def added(self, classes: Counted, column: int, marked: IntArray, rows: IntArray) -> float:
+        """Return what suppressing so many rows of some classes adds to a column.
+
+        Specializations that suppress them too add no less.
+        """
 
     @abstractmethod
     def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
@@ -80,11 +86,20 @@ class Separable(Metric):
                 total[here] += self.term_given(table, column, level, suppressed[here])
         return self.joined(total)
 
-    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
-        """Return a lower bound of the score of one node that suppresses at least so many rows."""
-        rows = np.array(suppressed)
-        terms = [self.term_given(table, column, level, rows) for column, level in enumerate(node)]
-        return float(self.joined(np.asarray(sum(terms))))
+    def terms_above(self, classes: Counted, marked: IntArray, rows: IntArray) -> list[FloatArray]:
+        """Return what each column adds from its finest level to its own, where these rows are suppressed.
+
+        Args: marked: numbers of classes. rows: to be suppressed of each.
+        """
+        return [
+            self.terms(classes.table, column, self.added(classes, column, marked, rows))[: level + 1]
+            for column, level in enumerate(classes.node)
+        ]
+
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
+        marked = suppressed.nonzero()[0]
+        terms = self.terms_above(classes, marked, classes.sizes[marked])
+        return float(self.joined(np.asarray(sum(term[-1] for term in terms))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,21 +118,17 @@ class InformationLoss(Separable):
     mean: Literal["geometric", "arithmetic"] = "geometric"
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
-    def terms(self, table: Tuples, column: int) -> FloatArray:
-        return self._term(table, column, table.covered[column])
+    def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
+        return self._term(table, column, np.asarray(table.covered[column] + added, dtype=np.float64))
+
+    def added(self, classes: Counted, column: int, marked: IntArray, rows: IntArray) -> float:
+        leaves = classes.table.leaves[column][classes.node[column]]
+        more = len(classes.table.hierarchies[column].values) - leaves
+        return int(more.take(classes.labels(column, marked)) @ rows)
 
     def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
         added = np.interp(suppressed, *table.cheapest[column][level])
         return self._term(table, column, table.covered[column][level] + added)
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        table = classes.table
-        sizes = classes.sizes[suppressed]
-        total = np.zeros(1)
-        for j, level in enumerate(classes.node):
-            added = len(table.hierarchies[j].values) - table.leaves[j][level][classes.labels(j, suppressed)]
-            total += self._term(table, j, table.covered[j][level : level + 1] + added @ sizes)
-        return float(self.joined(total)[0])
 
     def _term(self, table: Tuples, column: int, covered: IntArray | FloatArray) -> FloatArray:
         """Return what a column adds, from the leaves that its rows cover together (an integer)."""
@@ -143,25 +154,19 @@ class NonUniformEntropy(Separable):
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
-    def terms(self, table: Tuples, column: int) -> FloatArray:
+    def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
         sums = table.bits[column]
-        return np.asarray(self._weight(table, column) * (sums - sums[0]))
+        return np.asarray(self._weight(table, column) * (sums - sums[0] + added))
+
+    def added(self, classes: Counted, column: int, marked: IntArray, rows: IntArray) -> float:
+        counts = np.bincount(classes.labels(column, marked), rows)
+        return float(n_log_n(rows.sum()) - n_log_n(counts).sum())
 
     def term_given(self, table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
         reached, bits = table.commonest[column][level]
         whole = np.searchsorted(reached, suppressed, side="right") - 1  # of the most frequent labels
         entropy = n_log_n(suppressed) - bits[whole] - n_log_n(suppressed - reached[whole])
         return np.asarray(self.terms(table, column)[level] + self._weight(table, column) * entropy)
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        table = classes.table
-        sizes = classes.sizes[suppressed]
-        total = 0.0
-        for j, level in enumerate(classes.node):
-            counts = np.bincount(classes.labels(j, suppressed), sizes)
-            entropy = n_log_n(sizes.sum()) - n_log_n(counts).sum()
-            total += self.terms(table, j)[level] + self._weight(table, j) * float(entropy)
-        return float(total)
 
     def _weight(self, table: Tuples, column: int) -> float:
         return self.weights.get(table.names[column], 1.0)
@@ -182,6 +187,10 @@ class ClassSizeMetric(Metric):
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         """(nodes,) the scores from the kept classes, the sum of their squared sizes, the suppressed rows."""
 
+    def score(self, classes: Counted, suppressed: BoolArray) -> float:
+        kept, gone = classes.sizes[~suppressed].astype(np.float64), classes.sizes[suppressed].sum()
+        return float(self.of(classes.table.rows, np.array(np.count_nonzero(kept)), kept @ kept, gone))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(ClassSizeMetric):
@@ -198,10 +207,6 @@ class Discernibility(ClassSizeMetric):
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return score / table.rows
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        kept = classes.sizes[~suppressed].astype(np.float64)
-        return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         return squares + rows * suppressed.astype(np.float64)
@@ -226,11 +231,6 @@ class AverageClassSize(ClassSizeMetric):
 
     def most_suppressed(self, table: Tuples, score: float) -> float:
         return float(table.rows)
-
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        sizes = classes.sizes
-        kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
-        return classes.table.rows / max(kept, 1)
 
     def of(self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray) -> FloatArray:
         return rows / np.maximum(classes + (suppressed > 0), 1)

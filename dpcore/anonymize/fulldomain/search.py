@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.bounded import BoundedSearch
 from dpcore.anonymize.fulldomain.counter import Counted, Counter
 from dpcore.anonymize.fulldomain.judge import Judge, Solution
@@ -28,11 +29,13 @@ from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, IntArray
 
 WORTHWHILE = 6
 """Nodes that a look at one class should close; else the pause until the next such look is doubled."""
 LONGEST_PAUSE = 16
+SELDOM = 16
+"""Histograms of which a look at small classes should spare one, to be worth it."""
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
 
@@ -93,8 +96,7 @@ class _Search(Judge):
         self.guesses = table.collisions if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
-        self.histograms = self.refused = 0
-        self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.histograms = self.refused = self.spared = 0
         self.each = progress_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was reported
         self.is_bounding = isinstance(metric, ClassSizeMetric)
@@ -122,10 +124,14 @@ class _Search(Judge):
             low, high = (low, middle) if feasible else (middle + 1, high)
 
     def descend(self) -> None:
-        """Check what is still open, the most general nodes first."""
+        """Check what is still open, the most general nodes first.
+
+        Where everything may be suppressed, the finest ones bound the class sizes of all others.
+        """
         left, total = self.open.nonzero()[0], self.table.lattice.total_levels
-        self.is_bounding = False  # the generalizations of an open node are closed by now
-        ordered = left[np.lexsort((self.bounds[left], -total[left]))]
+        if self.allowed < self.table.people:
+            self.is_bounding = False  # the generalizations of an open node are closed by now
+        ordered = left[np.lexsort((self.bounds[left], total[left] if self.is_bounding else -total[left]))]
         for index in ordered.tolist():
             if self.open[index]:
                 self._check(index)
@@ -149,8 +155,6 @@ class _Search(Judge):
         lattice = self.table.lattice
         node = lattice.node(index)
         self.open[index] = False
-        if self._is_worse(index, node):
-            return False
         classes = self._look(node)
         if self.is_bounding:
             self._raise_bounds(classes)
@@ -160,21 +164,24 @@ class _Search(Judge):
             if not self.allowed:
                 self._close_around(classes, marked)
             return False
-        self._suppresses(classes, marked)
+        is_worth_a_look = self.spared >= self.histograms // SELDOM
+        score = self._score(classes, marked) if is_worth_a_look or not self.decides_by_histogram else 0.0
         if self.decides_by_histogram:
-            if self._is_not_worth_it(classes, marked):
+            if is_worth_a_look and self._is_not_worth_it(score):
+                self.spared += 1
                 return True
-            marked = violations(self.models, classes)
+            small, marked = marked, violations(self.models, classes)
             is_feasible = self.by_histogram(classes, marked)
             self.histograms += 1
             self.refused += not is_feasible
             if is_feasible is False:
                 self.grid[lattice.below(node)] = False
-            if not is_feasible:
-                return False
+            if not is_feasible or self._is_bounded(classes, small, marked):
+                return bool(is_feasible)
+            score = self.metric.score(classes, marked)
         if not marked.any():
             self.grid[lattice.above(node)] = False
-        if self.keep(classes, marked) and self.best is not None:
+        if self.keep(classes, marked, score) and self.best is not None:
             score = self.best.score
             self.open &= self.bounds <= score
             if isinstance(self.metric, ClassSizeMetric):
@@ -194,31 +201,48 @@ class _Search(Judge):
         self.pause = min(2 * self.pause, LONGEST_PAUSE) if few else 1
         self.waits = self.pause
 
-    def _suppresses(self, classes: Counted, marked: BoolArray) -> None:
-        """Remember what specializations suppress at least."""
-        rows = int(classes.sizes[marked].sum())
-        if rows and isinstance(self.metric, Separable):
-            below = self.suppressed[self.table.lattice.below(classes.node)]
-            np.maximum(below, rows, out=below)
+    def _score(self, classes: Counted, marked: BoolArray) -> float:
+        """Return the score of a node, and bound those of its specializations, which suppress these too."""
+        if not isinstance(self.metric, Separable) or not marked.any():
+            return self.metric.score(classes, marked)
+        places = marked.nonzero()[0]
+        return self._bound(classes, places, classes.sizes[places])
 
-    def _is_not_worth_it(self, classes: Counted, marked: BoolArray) -> bool:
-        """Return whether histograms could not make a node the best, and seldom close others."""
+    def _bound(self, classes: Counted, marked: IntArray, rows: IntArray) -> float:
+        """Bound a node and its specializations, which suppress so many rows of some of its classes."""
+        assert isinstance(self.metric, Separable)
+        terms, below = self.metric.terms_above(classes, marked, rows), self.table.lattice.below(classes.node)
+        least = self.metric.joined(self.table.lattice.outer_sum(terms)).reshape([*map(len, terms)])
+        bounds = self.bounds.reshape(self.table.lattice.shape)[below]
+        np.maximum(bounds, least * (1 - ROUNDING), out=bounds)
+        if self.best is not None:
+            self.grid[below] &= bounds <= self.best.score
+        return float(least.flat[-1])
+
+    def _is_bounded(self, classes: Counted, small: BoolArray, marked: BoolArray) -> bool:
+        """Bound specializations by what t-closeness suppresses there too, and say if the node is worse.
+
+        Args: small: classes that are suppressed whatever they hold.
+        """
+        close = [model for model in self.models if isinstance(model, TCloseness)]
+        if not close or not isinstance(self.metric, Separable) or self.table.members is not None:
+            return False
+        lost = [model.lost(classes, marked, classes.histogram(model.column)) for model in close]
+        rows = np.where(small, classes.sizes, np.max(lost, axis=0))
+        places = rows.nonzero()[0]
+        least = self._bound(classes, places, rows[places])
+        return self.best is not None and least * (1 - ROUNDING) > self.best.score
+
+    def _is_not_worth_it(self, score: float) -> bool:
+        """Return whether histograms could not make a node the best, and seldom close others.
+
+        Args: score: at least.
+        """
         if self.best is None or 4 * self.refused > self.histograms:
             return False
-        score = self.metric.score(classes, marked)
         if isinstance(self.metric, AverageClassSize):  # what is suppressed is one class more
             score = 1 / (1 / score + 1 / self.table.rows)
         return score > self.best.score * (1 + ROUNDING)
-
-    def _is_worse(self, index: int, node: Node) -> bool:
-        """Return whether the rows that a generalization suppresses alone make a node worse than the best."""
-        suppressed = int(self.suppressed.flat[index])
-        if self.best is None or not suppressed:
-            return False
-        assert isinstance(self.metric, Separable)
-        return self.metric.bound_given(self.table, node, suppressed) > self.best.score + ROUNDING * abs(
-            self.best.score
-        )
 
     def _raise_bounds(self, classes: Counted) -> None:
         """Raise the bounds of the generalizations of these classes, where class sizes are the score."""

@@ -53,6 +53,7 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
+        coded: of each coded column (a row), mean and standard deviation, before and after.
         seconds: CPU time that making the table took.
     """
 
@@ -60,6 +61,7 @@ class TrialReport:
     before: Side
     after: Side
     quality: Quality
+    coded: pd.DataFrame
     seconds: float
 
 
@@ -85,13 +87,17 @@ class Trial(RowsEvaluation[TrialReport]):
         seconds = time.thread_time() - start
         if result.hidden.all():
             raise every_row_suppressed()
-        plan, rows = result.plan, result.rows
+        plan, subset = result.plan, result.inputs.subset
+        rows = original.frame if subset is None else original.frame[subset]
+        sides = (rows[[*plan.coded]], result.rows[[*plan.coded]])
+        figures = [figure for each in sides for figure in (each.mean(), each.std())]
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
             after=after_of(result),
             quality=result.quality,
+            coded=pd.concat(figures, axis=1),
             seconds=seconds,
         )
 

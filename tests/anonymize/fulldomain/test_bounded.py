@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from benchmarks.large import blocks, optimum
+from dpcore.anonymize.apply import anonymized
 from dpcore.anonymize.fulldomain import bounded
 from dpcore.anonymize.fulldomain import search as searches
 from dpcore.anonymize.fulldomain.bounded import BoundedSearch
@@ -21,10 +22,17 @@ from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
+from dpcore.evaluation.table.residual_risk import ResidualRisk
+from dpcore.schema.schema import Schema
+from dpcore.schema.unit import PrivacyUnit
+from dpcore.tables.rows import Microdata
 from tests.anonymize import oracle
 from tests.anonymize.oracle import METRICS, MODELS, cases, evaluate
 from tests.tiers import examples
+from workbench.anonymize.document import done
+from workbench.ui.wording import percent
 
 SEPARABLE = METRICS[:3]
 often = examples(15, suppress_health_check=list(HealthCheck))
@@ -84,6 +92,22 @@ def test_a_search_that_ends_early_says_how_far_it_may_be_off() -> None:
     score, least, known = asked("geometric", 1, most=3_000_000)
     assert least <= known * (1 + 1e-6)
     assert score > 1.01 * known
+
+
+def test_the_plan_and_the_report_to_sign_say_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the gap is on the page alone, and gone once the table is made by its plan."""
+    monkeypatch.setattr(bounded, "MOST_WORK", 3_000_000)
+    frame, trees, _ = made("geometric", 1)
+    plan = Plan(roles=dict.fromkeys(trees, "quasi-identifier"), hierarchies=trees, models=(KAnonymity(k=5),))
+    chosen = anonymized(frame, plan).plan
+    assert chosen.gap > 0.01
+    again = Plan.from_json(chosen.to_json())
+    assert again.gap == chosen.gap
+    report = ResidualRisk(plan=again).compute(
+        Microdata(frame), Schema(columns=(), unit=PrivacyUnit(max_rows=1))
+    )
+    assert f"by {percent(chosen.gap)} of it" in " ".join(done(report))
+    assert again.at({**chosen.node}).gap == 0  # of levels that somebody chose, nothing is known
 
 
 def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
+from dpcore.anonymize.models import (
+    AverageRisk,
+    BetaLikeness,
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    RecursiveCL,
+)
 from dpcore.errors import ParameterError
 from dpcore.schema import PrivacyUnit
 from dpcore.text import Text
@@ -143,6 +152,8 @@ def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
         EntropyL(column="income", l=2.5),
         RecursiveCL(column="income", c=2.0, l=3),
         TCloseness(column="income", t=0.2),
+        BetaLikeness(column="income", beta=2.0),
+        AverageRisk(most=0.1),
     ]
     known = {"de": Pseudo()}
     with pytest.MonkeyPatch.context() as patch, speaking("de"):
