@@ -479,7 +479,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     app.press("Put the plan aside")
     assert app.session.own(AnonymizeState).loaded is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()
-    assert "another kind" in app.errors
+    assert "of another kind" in app.errors
 
 
 def test_several_secrets_at_once(app: Tab) -> None:
