@@ -32,7 +32,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError, nothing_named, other_kind
+from dpcore.errors import DpcoreError, LimitError, ParameterError, other_kind
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
@@ -104,7 +104,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise nothing_named()
+        raise ParameterError("there is nothing of this name", remedy="check the names")
     try:
         check_size(file.stat().st_size)
         return read_table(file.read_bytes(), file.name).frame

@@ -39,7 +39,7 @@ REFUSED = {
     "duplicate names": (b"age,age\n30,31\n", "age"),
     "an open quotation mark": (b'age,sex\n30,"F\n31,M\n', "quot"),
     "a cut Parquet file": (b"PAR1" + bytes(50), ""),
-    "every value missing": (b"age,sex\n,\n,\n", "column of the table"),
+    "every value missing": (b"age,sex\n,\n,\n", "No column is left"),
 }
 
 
@@ -69,8 +69,8 @@ def test_an_open_data_set_outlasts_a_bad_file(opened):
     ("limits", "said"),
     [
         (Limits(bytes=1000), "MB"),
-        (Limits(rows=100), "more than 100 rows"),
-        (Limits(columns=2), "more than 2 columns"),
+        (Limits(rows=100), " 100 rows"),
+        (Limits(columns=2), " 2 columns"),
         (Limits(cell_length=4), "more than 4 characters"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_table_over_the_limits_is_refused(app, monkeypatch, limits, said):
 def test_too_many_columns(app):
     """A table of 100,001 columns would freeze the page."""
     app.upload(",".join(f"c{i}" for i in range(100_001)).encode() + b"\n1")
-    assert "more than 1,000 columns" in app.errors.replace("\\", "")
+    assert " 1,000 columns" in app.errors.replace("\\", "")
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-8-sig", "latin-1"])

@@ -338,7 +338,7 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     monkeypatch.setattr(holders, "read_settings", lambda: limits)
     first, second = new_tab().open(), new_tab()
     second.go("upload").upload(CSV)
-    assert "as many open tables as it may" in second.errors
+    assert "no room for one more table" in second.errors
     assert second.session.draft is None
     limits = dataclasses.replace(limits, tables=1_000, table_bytes=sum(holders.sizes()) + 1_000)
     second.upload(CSV)

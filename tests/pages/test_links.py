@@ -71,7 +71,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert shares.open(again, None) is None
     assert "revoked" in opened.text
     opened.set("text_input", "Title", " ")
-    assert "needs a title" in opened.errors
+    assert "needs a name" in opened.errors
     assert opened.button("Make the link").disabled
 
 
@@ -184,7 +184,7 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
     tab.set("multiselect", "sex", [])
     assert f"About {round(dp.count_rows(release, {'age': (20, 50)}).value):,}" in tab.text.replace("\\", "")
     for content, says in (
-        (b"[" * 100_000, "not a release"),
+        (b"[" * 100_000, "of another kind"),
         (release.to_json().replace('"created": "2', '"created": "1').encode(), "altered"),
         (release.to_json().replace('"version": 1, "request', '"version": 2, "request').encode(), "version 2"),
     ):

@@ -231,6 +231,7 @@ PAGE = {
     "A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.|share": (
         lambda t: t.all.average_risk
     ),
+    "Up to {size} columns at a time, riskiest first.|size": lambda t: max(map(len, t.sets)),
     "In a group of fewer than {size}: {share} of the people.|share": lambda t: (t.all.smallest < 5).mean(),
     "{share:.0%} of its distinct values have the shape of this kind{evidence}.|share": shaped,
     f"{GIVEN} > groups that reveal the value": lambda t: [t.all.revealing(each)[0] for each in t.secrets],

@@ -164,7 +164,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ),
         f"{GRID} > moved to a bound": lambda of: [strays(of, name)[0] for name in names],
         f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
-        f"{GRID} > other": lambda of: [0] * len(names),
+        f"{GRID} > counted as other": lambda of: [0] * len(names),
         f"{GRID} > no cell to go to": lambda of: [0] * len(names),
     }
 

@@ -151,6 +151,7 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
+        "differentially private · {loss} · {unit}|unit": unit,
         "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
         "{unit}: spent {spent} · held {held} · left {left}|held": 0,
         "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,

@@ -99,7 +99,7 @@ def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     st.dataframe(lines, hide_index=True)
     step = st.selectbox(capital("meets the demands"), list(usable), index=None, key="anonymize-step")
     if step in usable:
-        st.button(_("Use these levels"), on_click=current.use, args=(plan.at(usable[step]),))
+        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -136,7 +136,7 @@ def _figures(report: TrialReport) -> None:
     loss.metric(
         capital("generalized"),
         percent(report.quality.ncp),
-        help=GLOSSARY["information loss"],
+        help=demands_form.METRIC_WORDS["loss"],
     )
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import dpcore.local as dl
 from workbench.local_dp.design import half_width
-from workbench.ui.language import Words, _
+from workbench.ui.language import Words, _, commas
 from workbench.ui.wording import hundredths, percent
 
 TITLES = Words("local_dp.titles")
@@ -24,6 +24,11 @@ def plus_minus(share: float) -> str:
 def reason(options: Sequence[dl.Option]) -> str:
     """Explain with numbers why the first of the recommended protocols comes first."""
     best, other = options[0], options[1]
+    alike = [each for each in options[1:] if each.times_best < 1.005]
+    if alike:
+        return _("{best} errs least, and no more than {others}, which is less simple.").format(
+            best=TITLES[best.protocol.kind], others=commas(TITLES[each.protocol.kind] for each in alike)
+        )
     return _("{best} errs least, on average over the answers: {least}, against {more} of {other}.").format(
         best=TITLES[best.protocol.kind],
         least=plus_minus(half_width(best.standard_error)),

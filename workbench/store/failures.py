@@ -33,10 +33,11 @@ _FULL = (
     Text("the disk that holds the ledger is full; nothing was written"),
     Text("free some space, then try again"),
 )
-_REFUSED = (
-    Text("the ledger's database refused, or cannot be opened for writing; nothing was written"),
-    Text("give this program the right to write there, and see the log of the server"),
+_FORBIDDEN = (
+    Text("the ledger's files cannot be opened for writing; nothing was written"),
+    Text("give this program the right to write in the data directory"),
 )
+_BROKEN = Text("the ledger's database refused; nothing was written"), Text("see the log of the server")
 _LOST = (
     Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
     Text("check that the database runs and that DATABASE_URL is right, then look into the ledger"),
@@ -49,6 +50,11 @@ _SIGNS = {
     "08": _LOST,  # connection exceptions
     "57P": _LOST,  # the server stops
     "25P03": _LOST,  # idle_in_transaction_session_timeout
+    "SQLITE_READONLY": _FORBIDDEN,
+    "SQLITE_CANTOPEN": _FORBIDDEN,
+    "EACCES": _FORBIDDEN,
+    "EPERM": _FORBIDDEN,
+    "EROFS": _FORBIDDEN,
     "ENOSPC": _FULL,
     "EDQUOT": _FULL,
 }
@@ -61,7 +67,7 @@ def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
         return _LOST
     if isinstance(error, PoolTimeout):
         return _BUSY
-    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _REFUSED)
+    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _BROKEN)
 
 
 def _code(error: SQLAlchemyError | OSError) -> str:

@@ -46,8 +46,8 @@ from workbench.store.witness import Seen, check_never_seen, check_seen
 _log = logging.getLogger("workbench.work")
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
-_AT_HAND = 200
-"""Data sets whose lines are kept, so that only new ones are read."""
+_AT_HAND = 64
+"""Data sets whose lines are kept, those read last, so that only new ones are read."""
 
 
 class SqlLedger:
@@ -80,11 +80,11 @@ class SqlLedger:
             rows = connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).all()
         return {row.dataset: row.at for row in rows}
 
-    def noted(self, request_id: str) -> list[Line]:
-        """Return the note of this id of each account that has one."""
+    def noted(self, request_id: str) -> Iterator[Line]:
+        """Yield the note of this id of each account that has one."""
         query = sa.select(lines).where(lines.c.request_id == request_id, lines.c.state == "outside")
         with self._store.reading() as connection:
-            return [line_of(row) for row in connection.execute(query).all()]
+            yield from map(line_of, connection.execution_options(yield_per=50).execute(query))
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
@@ -156,15 +156,17 @@ class SqlLedger:
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         self.store_kept()
-        known = self._known.get(dataset, ())
+        with self._lock:
+            known = self._known.pop(dataset, ())
         with self._store.reading() as connection:
             chain = all_lines(connection, dataset, since=known[-1].number if known else 0)
             if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
                 known, chain = (), all_lines(connection, dataset)
         chain = (*known[:-1], *chain)
-        if len(self._known) >= _AT_HAND:
-            self._known.clear()
-        self._known[dataset] = chain
+        with self._lock:
+            self._known[dataset] = chain
+            if len(self._known) > _AT_HAND:
+                del self._known[next(iter(self._known))]
         return chain
 
     def release(self, dataset: str, request_id: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,10 +106,10 @@ class PersonalLedger:
         mine = sorted({*self._owned(), *self._shown()})
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
-    def noted(self, request_id: str) -> list[Line]:
-        """Return the note of this id of each of the person's own data sets that has one."""
+    def noted(self, request_id: str) -> Iterator[Line]:
+        """Yield the note of this id of each of the person's own data sets that has one."""
         mine = self._owned()
-        return [line for line in self.ledger.noted(request_id) if line.dataset in mine]
+        return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
 
     def open(self, account: Account) -> Account:
         self._check_role()

@@ -274,6 +274,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.button(
             _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
         )
+    st.caption(
+        _("Do not test hypotheses on one drawn table: it hides its noise, so intervals come out too narrow.")
+    )
     _folder(data_set, release)
     return release, rows, draw, key
 

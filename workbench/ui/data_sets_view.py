@@ -85,7 +85,7 @@ def earlier_releases(data_set: DataSet) -> None:
         if left.button(label, key=key, type="tertiary", icon=":material/verified_user:"):
             session.session().shown, session.session().running = line["request_id"], None
             st.switch_page("pages/synthesize.py")
-        right.caption(f"{line['when']} UTC · {line['cost']}")
+        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
 def bring_rows(data_set: DataSet) -> None:

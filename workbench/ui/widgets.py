@@ -273,12 +273,8 @@ def show_rows(frame: pd.DataFrame) -> None:
 def private_badge(release: Release | PrivateReport) -> None:
     """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
-        " · ".join(
-            (
-                BADGES["private"],
-                loss_words(release.guarantee.loss),
-                plain(stored(release.guarantee.unit), at_most=200),
-            )
+        _("differentially private · {loss} · {unit}").format(
+            loss=loss_words(release.guarantee.loss), unit=plain(stored(release.guarantee.unit), at_most=200)
         ),
         color="blue",
         icon=":material/verified_user:",

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +34,10 @@ TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
 FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
 FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
+CLEAR_RUNS, FEWEST_RUNS = (
+    20,
+    5,
+)  # runs of an ordered column that are to be clear, and that it has where it is wide
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +90,7 @@ def measure_columns(
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
-    clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
+    clarity = max(1.0, count.total) * len(names) / sum(_counted(domain, ordered)) / deviation
     share = one_way_share(clarity, _signed_part(domain, loss))
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
@@ -97,6 +102,9 @@ def measure_columns(
     measured = pooled(measured)
     tables = {each.clique: each for each in completed(domain, measured)}
     singles = [tables[name,] for name in names]
+    rows = max(1.0, tables[()].total)
+    of_pair = measurer.gap_deviation(1, loss.share((1 - TOTAL_SHARE - share) / len(names)))
+    least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
     groups, shares = {}, {}
     for single in singles:
         (name,) = single.clique
@@ -108,6 +116,7 @@ def measure_columns(
                 single.variance**0.5,
                 kinds=constraints.kinds(domain, name),
                 ordered=name in ordered,
+                least=least,
             )
         )
         shares[name] = shares_of(single.values, groups[name])
@@ -155,6 +164,25 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
     middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
     return Fraction(round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))), 1000)
+
+
+def _counted(domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS) -> list[int]:
+    """Return the cells of each column, of ordered ones at most `most`, as their pairs are told by runs."""
+    return [
+        min(size, most) if name in ordered else size
+        for name, size in zip(domain.names, domain.sizes, strict=True)
+    ]
+
+
+def _runs_wanted(domain: Domain, ordered: Collection[str], cells: float) -> int:
+    """Return the number of runs of an ordered column, so that a pair of columns has about `cells` cells.
+
+    As many cells as a pair has rows for one deviation of noise in each, if one pair a column is measured.
+    """
+    runs = max(domain.sizes)
+    while runs > FEWEST_RUNS and runs * statistics.fmean(_counted(domain, ordered, runs)) > cells:
+        runs -= 1
+    return runs
 
 
 def _signed_part(domain: Domain, loss: Loss) -> float:
@@ -207,7 +235,12 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
 
 
 def expect_columns(
-    domain: Domain, constraints: Constraints, loss: Loss, rows: int, table_rows: float = 0
+    domain: Domain,
+    constraints: Constraints,
+    ordered: Collection[str],
+    loss: Loss,
+    rows: int,
+    table_rows: float = 0,
 ) -> tuple[Expected, ...]:
     """Return the error of one-way counts at their share of the loss.
 
@@ -217,6 +250,7 @@ def expect_columns(
     Args:
         domain: of all columns.
         constraints: facts that every row keeps.
+        ordered: columns whose neighboring cells are similar.
         loss: of the run.
         rows: that a person may hold.
         table_rows: about how many rows there are; 0 where that is not known.
@@ -227,7 +261,7 @@ def expect_columns(
         scale = noise_scale(rows=rows, queries=len(names), loss=loss)
         deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
         own = domain.project(names)
-        clarity = max(1.0, table_rows) * len(names) / sum(own.sizes) / deviation
+        clarity = max(1.0, table_rows) * len(names) / sum(_counted(own, ordered)) / deviation
         share = one_way_share(clarity, _signed_part(own, loss))
     parts = column_parts(domain, names, loss)
     losses = split(loss.share(share), len(parts), list(parts.values()))

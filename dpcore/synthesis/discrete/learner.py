@@ -20,6 +20,7 @@ from dpcore.synthesis.discrete.workload import (
     FEW,
     affordable_parts,
     believed,
+    by_strength,
     choose,
     column_parts,
     expected_error,
@@ -33,6 +34,8 @@ TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements o
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
+CLEARLY = 2.25
+"""Deviations of noise from which a distance counts whole and, beyond what is explained, as a relation."""
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
@@ -198,7 +201,13 @@ class Learner:
         if others:
             noisy = self._view.gaps(others, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= believed(noisy, self._explained(others), self._asked)
+            explained, strengths = self._explained(others), dict.fromkeys(others, 0.0)
+            for pair, excess in believed(noisy, explained, self._asked).items():
+                least = CLEARLY * self._asked
+                errors[pair] = excess + explained[pair] * (noisy[pair] > least)
+                strengths[pair] = excess * (noisy[pair] > least + explained[pair])
+            if self.fitted is None:
+                self._weights = by_strength(self._weights, strengths)
         return errors, telling + asking
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:

@@ -104,7 +104,12 @@ class Grouping:
 
 
 def merge_rare(
-    values: Values, deviation: float, *, kinds: Integers | None = None, ordered: bool = False
+    values: Values,
+    deviation: float,
+    *,
+    kinds: Integers | None = None,
+    ordered: bool = False,
+    least: float = 0.0,
 ) -> Integers:
     """Merge the rare values of one column into groups, and leave common ones alone.
 
@@ -118,6 +123,7 @@ def merge_rare(
         kinds: one number per cell; only cells of one kind are merged, so that constraints can tell all
             members of a group alike.
         ordered: merge rare neighbors only, into runs that stand out themselves.
+        least: rows that a run of an ordered column has, about; a cell with as many stays alone.
     Returns: int64, numbered from 0 without gaps in the order of the first member.
     """
     kinds = np.zeros(len(values), dtype=np.int64) if kinds is None else kinds
@@ -126,7 +132,7 @@ def merge_rare(
         rare &= values < COMMON * max(0.0, float(values.sum()))
     labels = np.arange(len(values))
     if ordered:
-        labels = _runs(values, rare, kinds, deviation)
+        labels = _runs(values, rare | (values < least), kinds, deviation, least)
     else:
         for kind in np.unique(kinds[rare]):
             members = np.flatnonzero(rare & (kinds == kind))
@@ -144,13 +150,15 @@ def shares_of(values: Values, groups: Integers) -> Values:
     return shares
 
 
-def _runs(values: Values, rare: npt.NDArray[np.bool_], kinds: Integers, deviation: float) -> Integers:
-    """Return the first cell of each run, in which rare cells join until the run stands out."""
+def _runs(
+    values: Values, rare: npt.NDArray[np.bool_], kinds: Integers, deviation: float, least: float
+) -> Integers:
+    """Return the first cell of each run, which rare cells join until it stands out with `least` rows."""
     labels = np.arange(len(values))
     total, length = 0.0, 0
     for cell in range(len(values)):
         joins = length > 0 and rare[cell] and kinds[cell] == kinds[cell - 1]
-        if joins and total < STANDS_OUT * deviation * np.sqrt(length):
+        if joins and total < max(least, STANDS_OUT * deviation * np.sqrt(length)):
             labels[cell] = labels[cell - 1]
             total, length = total + values[cell], length + 1
         elif rare[cell]:

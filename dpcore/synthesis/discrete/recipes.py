@@ -66,7 +66,7 @@ class TableRecipe(Recipe):
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """Return the error of the one-way counts, as that of pairs depends on the private choice."""
-        return expect_columns(domain, self.constraints, loss, rows, table_rows)
+        return expect_columns(domain, self.constraints, self.ordered, loss, rows, table_rows)
 
     def _learner(
         self,

@@ -102,22 +102,41 @@ def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Cliqu
 def believed(
     errors: Mapping[Clique, float], explained: Mapping[Clique, float], deviation: float
 ) -> dict[Clique, float]:
-    """Shrink the noisy errors towards their explained size and one common mean.
+    """Return by how much each error is beyond its explained size, shrunk towards one common mean.
 
-    The largest of many noisy errors are large by chance, and would be measured for nothing.
+    The largest of many noisy errors are large by chance, and would be measured for nothing. A strong relation
+    among many that are none is no chance: nothing is moved down by more than one deviation.
 
     Args:
         errors: clique -> noisy L1 error, in rows.
         explained: clique -> its error where the model is right, but for the noise of its columns and chance.
         deviation: of the noise of each error.
-    Source: James and Stein (1961), towards the mean as Efron and Morris (1973).
+    Source: James and Stein (1961), towards the mean as Efron and Morris (1973), by a limited translation as
+        Efron and Morris (1972).
     """
     excess = {clique: error - explained[clique] for clique, error in errors.items()}
     mean = statistics.fmean(excess.values())
     spread = sum((each - mean) ** 2 for each in excess.values())
     noise = max(0, len(excess) - 3) * deviation**2
     part = max(0.0, 1 - noise / spread) if spread > 0 else 1.0
-    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in excess.items()}
+    return {
+        clique: mean + max(part * (each - mean), each - mean - deviation) for clique, each in excess.items()
+    }
+
+
+def by_strength(weights: Mapping[Clique, float], strengths: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Double the weights of all cliques together, each by its part of what all relations hold.
+
+    A relation that is there is missed more than ninety that are hardly there. So half of the objective is how
+    much of all distances from independence is lost, the other half the mean error. Weights grow by powers of
+    two: cliques of one weight are measured in one draw.
+    """
+    mean = statistics.fmean(max(0.0, each) for each in strengths.values())
+    grown = {clique: 1 + max(0.0, each) / mean for clique, each in strengths.items() if mean}
+    return {
+        **weights,
+        **{clique: weights[clique] * 2 ** round(math.log2(each)) for clique, each in grown.items()},
+    }
 
 
 def choose(

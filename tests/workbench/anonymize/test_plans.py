@@ -484,7 +484,7 @@ def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
     assert (len(bar.keys), bar.gone) == (1, 1)
     current.wants_frontier = True
     outcomes.frontier(curator, current, plan(curator, current))
-    assert bar.told[-1][0].partition(",")[0] == "looking at all combinations"
+    assert bar.told[-1][0].partition(",")[0] == "searching"
     assert len(set(bar.keys)) == bar.gone == 2, "two Stop buttons of one key break the page"
 
 

@@ -92,7 +92,7 @@ def test_another_key_is_refused(settings: Settings) -> None:
         file.execute("UPDATE workbench SET row_key = ?", [kept])
     path = settings.data_dir / "ledger.key"
     path.write_text("no key")
-    _refuses(settings, "does not hold a key")
+    _refuses(settings, "key of this ledger")
     path.unlink()
     _refuses(settings, "key of this ledger is missing")
     assert not path.exists()
