@@ -47,7 +47,7 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
     if not 0 < number <= at_most:
         raise ParameterError(
             "{name} ({value}) must be a number above 0 and at most {at_most:g}",
-            remedy="use a number such as 10",
+            remedy="use a number such as 0.5",
             name=name,
             value=str(value)[:40],
             at_most=float(at_most),

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.accounting.loss import Number, exact
-from dpcore.errors import UsageError
+from dpcore.errors import ParameterError
 
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -88,9 +88,10 @@ def checked_epsilon(epsilon: Number) -> Fraction:
     """
     number = exact("epsilon", epsilon)
     if number < SMALLEST_EPSILON:
-        raise UsageError(
-            f"epsilon ({float(number)}) must be at least 1e-12: reports would hardly depend on the answer",
+        raise ParameterError(
+            "epsilon ({epsilon}) must be at least 1e-12: reports would hardly depend on the answer",
             remedy="raise epsilon",
+            epsilon=float(number),
         )
     return number
 

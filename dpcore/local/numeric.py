@@ -174,9 +174,11 @@ def positions(values: Any, low: float, high: float) -> Floats:
         raise UsageError("answers must be a list of numbers, one per person", remedy="leave texts out")
     array = array.astype(np.float64)
     if not ((array >= low) & (array <= high)).all():
-        raise UsageError(
-            f"a number is missing, or outside the bounds {low} to {high}",
+        raise ParameterError(
+            "a number is missing, or outside the bounds {low} to {high}",
             remedy="clip the numbers, or widen the bounds; both without looking at the data",
+            low=low,
+            high=high,
         )
     return np.clip((array - low) / (high - low), 0.0, 1.0)
 

@@ -85,7 +85,7 @@ def test_a_survey_is_tried_on_invented_people(app):
     """Nobody would see what comes of such answers before asking anyone."""
     app.press("Try it on invented people")
     assert app.at.title[0].value == "Ask without learning anybody's answer"
-    assert "20,000 people" in app.text
+    assert "20,000 invented people" in app.text
 
 
 def test_sample_is_opened_and_the_next_steps_are_shown(app):

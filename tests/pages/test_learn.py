@@ -232,7 +232,7 @@ def test_parts_and_sums() -> None:
 def test_afterwards_nothing_grows(epsilon: float) -> None:
     """C10: an attack on the answer would seem to learn more than the answer. What keeps a group of answers
     that lies above both counts loses exactly epsilon by it; what keeps nothing, nothing."""
-    assert figures.afterwards(epsilon)["epsilon"].tolist() == exact([epsilon] * 4 + [0])
+    assert figures.afterwards(epsilon)["epsilon"].tolist() == exact([epsilon] * 3 + [0])
 
 
 def test_wide_ranges_err_less_in_percent() -> None:

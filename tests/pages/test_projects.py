@@ -15,7 +15,7 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     app.open(project(criteria=CRITERIA, subset=SUBSET), "own.deid").go("anonymize")
     assert app.errors == ""
     assert "2\\-anonymity; distinct 1\\-diversity of diagnosis, counting rows" in app.text
-    assert "20\u202f% suppressed at most" in app.text
+    assert "20 % suppressed at most" in app.text
     assert "left out of the plan\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
     assert "do not hand it on" in app.text
     current = app.session.own(AnonymizeState)

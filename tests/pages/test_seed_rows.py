@@ -66,7 +66,7 @@ def test_a7_a_release_alone_is_asked_as_often_as_one_likes(opened: Tab) -> None:
 
 def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     """SEEDS C6: no control released a part, so that disjoint parts were paid one by one."""
-    opened.go("synthesize").set("selectbox", "Column", "sex")
+    opened.go("synthesize").at.selectbox(key=f"part-{opened.curator.account.dataset}").set_value("sex").run()
     opened.set("selectbox", "Only rows with: sex", "F").press("Release for epsilon 0.5")
     assert "Only rows with: sex = F" in opened.text
     opened.press("Pay and release").settle()

@@ -104,7 +104,8 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
         patched.chdir(tmp_path)  # where it writes the release
         exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
-    app.set("number_input", "Rows", 1234).press("Draw and write")
+    app.at.number_input(key="folder-rows").set_value(1234).run()
+    app.press("Draw and write")
     assert app.errors == ""
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
@@ -116,14 +117,14 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     app.go("evaluate")
     assert "Counts of all rows" in app.text
-    assert "more than 2,999 rows" in app.errors
+    assert "More than 2,999 rows" in app.errors
     app.press("Use the first 100,000 rows instead")
     assert app.errors == ""
     assert "Results that need rows use the first 100,000 rows" in app.text
-    assert "more than 2,999 rows" not in app.go("anonymize").text
+    assert "More than 2,999 rows" not in app.go("anonymize").text
     assert "Results that need rows use the first 100,000 rows" in app.text
     app.press("Make the anonymized table")
-    assert "more than 2,999 rows" in app.errors
+    assert "More than 2,999 rows" in app.errors
     app.press("Use all rows again")
 
     before = len(curator.lines())
@@ -134,7 +135,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert app.errors == ""
     assert len(curator.lines()) > before
     app.go("anonymize")
-    assert "more than 2,999 rows" in app.errors
+    assert "More than 2,999 rows" in app.errors
     app.set("text_input", "Name of the new folder", "visits").press("Write a table of any size")
     assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
     assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS

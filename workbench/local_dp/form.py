@@ -75,7 +75,7 @@ def expect(
 
     Raises: DpcoreError for a question that cannot be asked.
     """
-    if len(answers) > design.MAX_ASKED:
+    if not 2 <= len(answers) <= design.MAX_ASKED:
         raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
