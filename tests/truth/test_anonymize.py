@@ -149,6 +149,7 @@ PAGE = {
 SIGNED = {
     "Why this is recommended > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
+    f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
@@ -258,7 +259,7 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
 }
 ASKED = {
-    "secret": ("selectbox", "And about what should stay unknown"),
+    "secret": ("selectbox", "What should stay unknown"),
     "c": ("number_input", "c"),
     "subset": ("selectbox", "The table is a population"),
     "presence": ("slider", "Share of the population of a group"),

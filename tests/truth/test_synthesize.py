@@ -194,7 +194,6 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         f"{TITLE} > share": shares,
         "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
         "The number of rows would be reported within ± {half}.|half": total,
-        "{cells} cells in all.|cells": sum(n for n, _half in halves.values()),
         "The budget allows {number:,} such releases.|number": math.floor(walk.left / EPSILON),
     }
 

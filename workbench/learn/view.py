@@ -116,9 +116,10 @@ def _question(key: str) -> None:
     )
     if answer is None:
         return
-    (st.success if answer == data["right"] else st.warning)(
-        (_("Right.") if answer == data["right"] else _("Not quite.")) + " " + _(data["why"])
-    )
+    if answer == data["right"]:
+        st.success(_("Right."))
+    else:
+        st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS}
     done, right = lessons.answered(given)
     st.caption(
