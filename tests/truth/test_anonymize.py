@@ -149,6 +149,7 @@ PAGE = {
 SIGNED = {
     "Why this is recommended > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
+    f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()

@@ -88,7 +88,9 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
-        warnings = outcomes.warnings(curator, current, plan.at(report.plan.node), report.after)
+        warnings = outcomes.warnings(
+            curator, current, plan.at(report.plan.node, report.plan.gap), report.after
+        )
         st.markdown("\n".join(f"- {each}" for each in warnings))
 
 
