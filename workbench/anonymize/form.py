@@ -69,7 +69,9 @@ def hierarchies(current: AnonymizeState) -> None:
                 icon=":material/undo:",
             )
             file_view.download(
-                _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
+                f"{_('How values become coarser')} (CSV)",
+                hierarchy.to_csv(),
+                file_name(name, "hierarchy", "csv"),
             )
         if wanted:
             with widgets.errors_shown():  # which leave the grid as it is
