@@ -544,7 +544,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
     facts = everywhere(walk) | {
         f"{here} > figure": ("mean", "variance", "standard deviation", "50 % of the rows lie below"),
         f"{here} > value": lambda shown: all(map(agrees, shown, [made[name]["value"] for name in names])),
-        f"{here} > off by, at most": lambda shown: all(map(agrees, shown[:3], told)),
+        f"{here} > off by": lambda shown: all(map(agrees, shown[:3], told)),
         f"{here} > places off, at most": lambda shown: agrees(shown[3], median["rank_error"]),
     }
     return compared(walk, marking, facts)
