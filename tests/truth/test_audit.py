@@ -232,7 +232,7 @@ PAGE = {
         lambda t: t.all.average_risk
     ),
     "In a group of fewer than {size}: {share} of the people.|share": lambda t: (t.all.smallest < 5).mean(),
-    "{share:.0%} of its distinct values have the shape of this kind{evidence}.|share": shaped,
+    "{share:.0%} of its distinct values have the shape of this kind.|share": shaped,
     f"{GIVEN} > groups that reveal the value": lambda t: [t.all.revealing(each)[0] for each in t.secrets],
     f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
     f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
