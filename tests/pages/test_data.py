@@ -68,7 +68,7 @@ def test_a_file_is_checked_by_dropping_it(app):
     assert app.at.title[0].value == "Is this anonymous?"
     assert "of the people are unique" in app.text or "Nobody is unique" in app.text
     app.go("upload")
-    assert "200 rows and 3 columns" in app.text, "it would have to be brought again to be shared"
+    assert "200 rows of 3 columns" in app.text, "it would have to be brought again to be shared"
 
 
 def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
@@ -76,7 +76,7 @@ def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
     for page in ("anonymize", "evaluate", "links", "ledger", "codebook", "synthesize"):
         assert app.go(page).at.file_uploader, page
     app.go("ledger").at.file_uploader[-1].upload("people.csv", CSV, "text/csv").run()
-    assert "200 rows and 3 columns" in app.text
+    assert "200 rows of 3 columns" in app.text
     app.go("upload").open_draft()
     assert app.at.title[0].value == "Ledger"
 
@@ -100,11 +100,11 @@ def test_sample_is_opened_and_the_next_steps_are_shown(app):
 def test_a_table_that_is_not_opened_yet_is_led_back_to(app):
     """Whoever goes on to another page too early would take the table for lost."""
     app.press("Open this sample: Hospital visits").go("anonymize")
-    assert app.at.button[0].label == "Go on opening Hospital visits"
+    assert app.at.button[0].label == "Continue with Hospital visits"
     app.go("upload")
     assert "**Hospital visits** · not opened yet" in app.text
     app.press("Open the data set").go("anonymize")
-    assert "Go on opening" not in str([each.label for each in app.at.button])
+    assert "Continue with" not in str([each.label for each in app.at.button])
 
 
 def test_step_leads_to_its_kind_of_release(opened):
@@ -127,7 +127,7 @@ def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
     assert len(shares) >= len(reading.STAGES)
     assert shares == sorted(shares)
     assert [each.label for each in app.at.button].count("Stop") == 0, "it would stay after the reading"
-    assert "200 rows and 3 columns" in app.text
+    assert "200 rows of 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state
 
@@ -137,7 +137,7 @@ def test_parquet_is_read(app):
     file = io.BytesIO()
     pd.DataFrame({"age": np.arange(20, 60), "sex": ["F", "M"] * 20}).to_parquet(file)
     app.upload(file.getvalue(), "people.parquet")
-    assert "40 rows and 2 columns" in app.text
+    assert "40 rows of 2 columns" in app.text
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):
@@ -211,7 +211,7 @@ def test_each_table_is_asked_about_anew(app):
     """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)
     assert app.at.radio[0].value == "one"
-    app.press("Choose another table")
+    app.press("Open another table")
     app.press("Open this sample: Hospital visits")
     assert app.at.radio[0].value == "named"
     assert app.session.draft.cap == 3
@@ -418,7 +418,7 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     ).encode()
     app.upload(CSV)
     assert next(each.value for each in app.at.radio if each.label == "How charges add up").pure
-    app.press("Choose another table").upload(wide, "wide.csv")
+    app.press("Open another table").upload(wide, "wide.csv")
     assert not next(each.value for each in app.at.radio if each.label == "How charges add up").pure
     assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
     app.set("text_input", "delta", "1e-4")
