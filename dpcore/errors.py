@@ -100,6 +100,17 @@ class InfeasibleError(DpcoreError):
     """No solution meets the demand. The nearest one is named in `details`."""
 
 
+def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
+    """Return the error of a charge that is above what is left."""
+    return BudgetExceeded(
+        "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
+        remedy="choose less",
+        unit=unit,
+        charge=charge,
+        left=left,
+    )
+
+
 def source_changed() -> ReadError:
     """Return the error of a source that is not as it was."""
     return ReadError(
@@ -151,7 +162,7 @@ def too_few_rows() -> ParameterError:
 def long_text(most: int) -> ParameterError:
     """Return the error of a text that is empty or too long."""
     return ParameterError(
-        "this text is empty, or has more than {most} characters", remedy="make it shorter", most=most
+        "this text is empty, or has more than {most} characters", remedy="write a few words", most=most
     )
 
 

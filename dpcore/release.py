@@ -319,7 +319,7 @@ def check_whole(fields: Mapping[str, Any]) -> None:
         )
     if "digest" in fields and fields["digest"] != _digest(fields):
         raise ParameterError(
-            "the release was altered after it was made", remedy="ask for it again where it was made"
+            "the release was altered after it was made", remedy="take the file as it was saved"
         )
 
 

@@ -74,5 +74,5 @@ with widgets.errors_shown():
     if candidate is not None:
         judge(candidate)
 counts_view.show(curator, candidate)
-with st.expander(_("Compare methods before you spend"), key="open-methods"), widgets.errors_shown():
+with st.expander(_("Compare the methods"), key="open-methods"), widgets.errors_shown():
     methods_view.compare_methods()

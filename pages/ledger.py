@@ -79,7 +79,7 @@ if (comparison := lines.comparison(data_set)) is not None:
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(
-        _("Export the ledger (JSON)"),
+        f"{_('Ledger')} (JSON)",
         lines.export(data_set),
         file_name(public_name(data_set.lines()), "ledger", "json"),
     )

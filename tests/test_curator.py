@@ -22,6 +22,7 @@ from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.frame import FrameEngine
+from dpcore.errors import UsageError
 from dpcore.evaluation import CountsOf, RangeErrorsOf, Similarity
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.io import read_table, to_parquet
@@ -538,7 +539,7 @@ def test_a_count_of_rows_publishes_no_column() -> None:
     assert release.schema.columns == ()
     assert "Female" not in release.to_json()
     assert Release.from_json(release.to_json()).schema.columns == ()
-    with pytest.raises(dp.SchemaError):
+    with pytest.raises(UsageError):
         opened(schema=dp.Schema(columns=(), unit=SCHEMA.unit))
 
 
@@ -582,7 +583,7 @@ def test_a_curator_takes_an_engine() -> None:
     curator.run(HISTOGRAM, ONE)
     assert opened(ledger=ledger).balance().spent == 10**12
     other = dp.Schema(columns=(AGE,), unit=SCHEMA.unit)
-    with pytest.raises(dp.SchemaError):
+    with pytest.raises(UsageError):
         dp.Curator.open(engine, other, budget=dp.PureDP(epsilon=10), ledger=ledger)
 
 
@@ -635,7 +636,7 @@ def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
     curator = opened(frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)))
     recipe = dp.Joint(columns=tuple(column.name for column in columns))
     tracemalloc.start()
-    with pytest.raises(dp.LimitError, match=r"100 x 100 .* = 100000000000000000000 cells"):
+    with pytest.raises(dp.LimitError, match="would have 100000000000000000000 cells, more than"):
         curator.run(recipe, ONE)
     with pytest.raises(dp.LimitError):
         curator.quote(recipe, ONE)

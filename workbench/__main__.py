@@ -32,7 +32,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError, other_kind
+from dpcore.errors import DpcoreError, LimitError, ParameterError, UsageError, other_kind
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
@@ -69,7 +69,7 @@ def person_as(address: str | None) -> Person:
     Raises: ParameterError.
     """
     if roles.sign_in_needed() == (address is None):
-        raise ParameterError(
+        raise UsageError(
             "a steward is named by --as where people sign in, and only there",
             remedy="give --as ADDRESS, or leave it out",
         )
@@ -181,7 +181,7 @@ def audit(asked: argparse.Namespace) -> str:
     if asked.rule is not None:
         return _measured(asked)
     if asked.schema is None:
-        raise ParameterError("a schema is needed here", remedy="give one by --schema")
+        raise UsageError("a schema is needed here", remedy="give one by --schema")
     curator = _opened(asked)
     roles, wanted = _audit_of(curator, asked)
     told = named(*who_is_named(roles, curator.schema))
@@ -233,7 +233,7 @@ def _measured(asked: argparse.Namespace) -> str:
 def _without_budget(asked: argparse.Namespace) -> Curator:
     ledger, table = ledger_of(person_as(asked.address)), table_of(asked.table, person_as(asked.address))
     if isinstance(table, Source):
-        raise ParameterError("a schema is needed here", remedy="give one by --schema")
+        raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
     return auditor(table, *ledger.filed(table), unit, name=Path(asked.table).name)
 

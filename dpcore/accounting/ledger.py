@@ -29,6 +29,7 @@ from dpcore.errors import (
     RequestConflict,
     UsageError,
     long_text,
+    too_little_left,
 )
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
@@ -329,13 +330,7 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
         raise UsageError("a charge must be above 0", remedy="state a loss")
     account, left = standing.account, standing.balance.left
     if standing.extra(charge) > left:
-        raise BudgetExceeded(
-            "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
-            remedy="choose less",
-            unit=account.rule.unit,
-            charge=charge.units / 1e12,
-            left=left / 1e12,
-        )
+        raise too_little_left(account.rule.unit, charge.units / 1e12, left / 1e12)
     if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
             "the delta that finding categories needs is more than what was set aside for it",

@@ -74,7 +74,7 @@ class Choices:
         for name in self.coded:
             if name in self.dropped or self.roles.get(name) not in ("sensitive", "insensitive"):
                 raise SchemaError(
-                    "{column} is no column that leaves as it is", remedy="code another column", column=name
+                    "{column} is no column that leaves as it is", remedy="choose another column", column=name
                 )
         for model in self.models:
             check_registered(PrivacyModel, model)

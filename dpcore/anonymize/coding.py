@@ -21,9 +21,9 @@ class Coding:
 
     def __post_init__(self) -> None:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
-            raise ParameterError("the lower bound is above the upper one", remedy="lower the first")
+            raise ParameterError("the lower bound is above the upper one", remedy="put the lower bound first")
         if self.base is not None and not self.base > 0:
-            raise ParameterError("the base of rounding must be above 0", remedy="take 1, 10 or 100")
+            raise ParameterError("the base of rounding must be above 0", remedy="use a number such as 10")
 
     def __call__(self, column: pd.Series) -> pd.Series:
         """Return the coded column; whole numbers stay whole where the bounds and the base are.
@@ -33,7 +33,9 @@ class Coding:
         types = pd.api.types
         if not types.is_numeric_dtype(column) or types.is_bool_dtype(column):
             raise SchemaError(
-                "{column} does not hold numbers", remedy="code a column of numbers", column=column.name
+                "column {column!r} holds no numbers, or not in every row",
+                remedy="choose another column",
+                column=column.name,
             )
         coded = column
         if self.base is not None:

@@ -105,7 +105,7 @@ class Inputs:
         if self.plan.k > people and self.plan.limit < 1:
             raise InfeasibleError(
                 "k ({k}) is above the number of {whom}",
-                remedy="lower k, or bring more {whom}",
+                remedy="lower k, or choose less",
                 k=self.plan.k,
                 whom=Text(self.plan.counts),
             )

@@ -21,7 +21,7 @@ from dpcore.engines.sql.statement import SPARK, check_described, check_joins, st
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import SchemaError, not_installed
+from dpcore.errors import no_column, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
@@ -188,12 +188,9 @@ def _spark_table(source: Source) -> object:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
-        if folder and not {*source.used[0][1]} <= {*session.read.parquet(source.location).columns}:
-            raise SchemaError(
-                "source {name!r}: its files have no such columns",
-                remedy="correct the list of sources",
-                name=source.name,
-            )
+        stored = session.read.parquet(source.location).columns if folder else source.used[0][1]
+        for missing in {*source.used[0][1]} - {*stored}:
+            raise no_column(missing)
         query, bound = statement(source, SPARK, folder)
         return session.sql(query, args=list(bound))
 

@@ -90,7 +90,7 @@ def read_table(
     if (other := recognize(data)) is not None:
         raise ReadError(
             "the file looks like {other}",
-            remedy="give it the ending of its format, or export the table again as CSV in UTF-8",
+            remedy="export the table again as CSV in UTF-8",
             other=other,
         )
     text, encoding = decode(data, options.encoding)

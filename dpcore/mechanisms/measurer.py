@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
-from dpcore.errors import BudgetExceeded, UsageError
+from dpcore.errors import UsageError, too_little_left
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, unheeded
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
@@ -275,12 +275,7 @@ class Measurer:
             part=self.part,
         )
         if delta > self._purse.delta:
-            raise BudgetExceeded(
-                "the run reserved {name} {amount:g} and asks for more",
-                remedy="reserve more, or measure less",
-                name="delta",
-                amount=float(self._purse.delta),
-            )
+            raise too_little_left("delta", float(delta), float(self._purse.delta))
         self._spend(loss, [event])
         self._purse.delta -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
@@ -343,12 +338,7 @@ class Measurer:
                 f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
             )
         if loss.amount > self._purse.loss:
-            raise BudgetExceeded(
-                "the run reserved {name} {amount:g} and asks for more",
-                remedy="reserve more, or measure less",
-                name=self.loss.name,
-                amount=float(self.loss.amount),
-            )
+            raise too_little_left(loss.name, float(loss.amount), float(self._purse.loss))
         self._purse.loss -= loss.amount
         self.events.extend(events)
 

@@ -60,9 +60,8 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
         if text is not None or detection is None:
             return text or _unique(frame, name, np.bincount(leaves.codes))
     reason = Text(
-        "{share:.0%} of its distinct values have the shape of this kind{evidence}.",
+        "{share:.0%} of its distinct values have the shape of this kind.",
         share=detection.share,
-        evidence=detection.evidence,
     )
     return Finding(column=name, kind=detection.kind, share=detection.share, reason=reason)
 

@@ -55,9 +55,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         words = re.sub(r"\d+", " ", name_words(name))
         finding = findings.get(name)
         role: Role
-        if finding is not None and finding.kind == FREE_TEXT:
-            role, reason = "identifier", Text("it may hold names in its text, so it is left out")
-        elif finding is not None and _names_people(finding, frame):
+        if finding is not None and (finding.kind == FREE_TEXT or _names_people(finding, frame)):
             role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
         elif _SECRET.search(words):
             role, reason = "sensitive", Text("its name says something people keep to themselves")

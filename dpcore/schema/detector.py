@@ -41,12 +41,10 @@ class Detection:
     Attributes:
         kind: a word such as "e-mail".
         share: of the distinct values looked at, those of this kind.
-        evidence: what else speaks for it, as the end of a sentence; may be empty.
     """
 
     kind: str
     share: float
-    evidence: str
 
 
 def detect(name: str, values: Sequence[str]) -> Detection | None:
@@ -60,7 +58,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
             continue
         share = sum(bool(kind.valid(text)) for text in looked_at) / len(looked_at)
         if share >= MOST:
-            return Detection(kind=kind.name, share=share, evidence=kind.evidence)
+            return Detection(kind=kind.name, share=share)
     return None
 
 
@@ -119,7 +117,6 @@ class IdentifierKind:
 
     name: str
     valid: Callable[[str], object]
-    evidence: str
     words: str
     other_words: str  # names with one of these are about something else
 
@@ -141,14 +138,8 @@ def _kind(
     is_mistakable: bool = False,
 ) -> IdentifierKind:
     """Return a kind of `detector.toml`."""
-    if shapes:
-        valid, evidence = _shape(shapes), Text(", and its name fits") if words else ""
-    else:
-        valid, evidence = (
-            _RULES.get(name) or _has_check_digit(check_digits),
-            Text(", with valid check digits"),
-        )
-    return IdentifierKind(Text(name), valid, evidence, words, _DATA["mistakable"] if is_mistakable else "")
+    valid = _shape(shapes) if shapes else _RULES.get(name) or _has_check_digit(check_digits)
+    return IdentifierKind(Text(name), valid, words, _DATA["mistakable"] if is_mistakable else "")
 
 
 _KINDS = [_kind(**each) for each in _DATA["kinds"]]

@@ -55,7 +55,7 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
     >>> [(column.name, column.kind, column.reason) for column in schema.columns]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('age', 'integer', 'whole numbers, and the name says age: 0 to 119'),
-     ('sex', 'categorical', 'a text with few different values')]
+     ('sex', 'categorical', 'it has few different values')]
     >>> schema.from_data["sex"]
     ('categories', 'other', 'kind', 'missing', 'missing_tokens')
     """

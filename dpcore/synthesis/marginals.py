@@ -119,8 +119,6 @@ class Marginals(FixedCliques):
         cliques = ", ".join(" × ".join(clique) for clique in fields["cliques"] if clique)
         if not cliques:
             return Text("Number of rows")
-        if [] in fields["cliques"]:
-            return Text("Marginals: {cliques}, and the number of rows", cliques=cliques)
         return Text("Marginals: {cliques}", cliques=cliques)
 
 
@@ -154,7 +152,7 @@ class Independent(_Columns):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return its columns."""
-        return Text("Independent columns: {columns}", columns=columns_text(fields["columns"]))
+        return Text("Marginals: {cliques}", cliques=columns_text(fields["columns"]))
 
 
 class Joint(_Columns):
@@ -172,7 +170,7 @@ class Joint(_Columns):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return its columns."""
-        return Text("Joint table: {columns}", columns=columns_text(fields["columns"]))
+        return Text("Marginals: {cliques}", cliques=" × ".join(fields["columns"]))
 
 
 @dataclass(frozen=True)

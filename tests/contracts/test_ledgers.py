@@ -198,7 +198,7 @@ def test_beyond_the_budget_leaves_no_trace(ledger: Ledger) -> None:
 
 def test_a_charge_is_above_zero(ledger: Ledger) -> None:
     """Something would be read for nothing, or a negative charge would give budget back."""
-    _refused(LedgerError, _spend, ledger, "a", 0)
+    _refused(UsageError, _spend, ledger, "a", 0)
     _refused(UsageError, _charge, -1)
     with pytest.raises(ParameterError):
         Charge(units=1, threshold_units=-1)

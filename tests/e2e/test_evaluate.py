@@ -54,7 +54,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
         assert place["y"] + place["height"] < 800
     person.sees("internal: reads the original, do not publish")
     before = person.server.lines()
-    person.page.get_by_text("Compare methods before you spend").click()
+    person.page.get_by_text("Compare the methods").click()
     person.rest()
     person.page.get_by_role("button", name="Compare", exact=True).click()
     stop_what_runs(person, "Compare")

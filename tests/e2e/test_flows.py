@@ -99,7 +99,7 @@ def downloads_have_content(person: Person) -> None:
     guarantee = json.loads(download("The guarantee (JSON)"))
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
     person.go("Ledger")
-    ledger = json.loads(download("Export the ledger (JSON)"))
+    ledger = json.loads(download("Ledger (JSON)"))
     assert [line["state"] for line in ledger["lines"]] == [
         "opened",
         *("outside",) * 4,

@@ -42,7 +42,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     person.press("Make 12 links").sees("only their digests are stored")
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
-        person.button("Links: one per person").click()
+        person.button("Links (CSV)").click()
     links = [row["link"] for row in csv.DictReader(waiting.value.path().read_text().splitlines())]
     assert len(links) == 12
     assert all(link.startswith(f"{server.url}/answer/") for link in links)

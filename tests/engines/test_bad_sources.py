@@ -83,7 +83,7 @@ def opened(kind: str, folder: Path) -> ArrowEngine:
     [
         (FRAME.assign(more=1), "'more'"),
         (FRAME[["age"]], "'sex'"),
-        (FRAME.assign(age=FRAME["age"].astype(float)), "disagree about 'age': int64 and double"),
+        (FRAME.assign(age=FRAME["age"].astype(float)), "disagree about the column 'age'"),
     ],
 )
 def test_files_of_a_folder_must_agree(folder: Path, other: pd.DataFrame, says: str) -> None:

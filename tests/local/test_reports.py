@@ -107,7 +107,7 @@ def lines(protocol: str = "randomized response", epsilon: Any = 1, categories: A
 )
 def test_mixed_reports_are_refused(other: str) -> None:
     """Reports of another protocol, epsilon or list of answers would be decoded into nonsense."""
-    with pytest.raises(ParameterError, match="line 3"):
+    with pytest.raises(ReadError, match="line 3"):
         dl.from_lines(lines() + other)
 
 

@@ -161,11 +161,11 @@ def test_no_quasi_identifier(app: Tab) -> None:
 
 def test_a_secret_that_becomes_known(app: Tab) -> None:
     """A model on a column would go on although the column is generalized, or break the page."""
-    page(app).set("selectbox", "And about what", "distinct")
+    page(app).set("selectbox", "What should stay", "distinct")
     assert app.errors == ""
     role(app, "diagnosis", "quasi-identifier")
     assert app.errors == ""
-    assert not any(each.label.startswith("And about what") for each in app.at.selectbox)
+    assert not any(each.label.startswith("What should stay") for each in app.at.selectbox)
     role(app, "diagnosis", "sensitive").press(MAKE)
     assert app.errors == ""
 
@@ -175,7 +175,7 @@ def test_models_on_a_secret(app: Tab) -> None:
     """l-diversity and t-closeness would be offered and not kept."""
     page(app)
     for kind, slider, value in (("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)):
-        app.set("selectbox", "And about what", kind).set("slider", slider, value).press(MAKE)
+        app.set("selectbox", "What should stay", kind).set("slider", slider, value).press(MAKE)
         assert app.errors == "", kind
         models = app.session.anonymized.guarantee.models
         assert len(models) == 2, kind
@@ -187,7 +187,7 @@ def test_models_on_a_secret(app: Tab) -> None:
 
 def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     """Ten different diseases where there are three would end in an empty page."""
-    page(app).set("selectbox", "And about what", "distinct")
+    page(app).set("selectbox", "What should stay", "distinct")
     app.set("slider", "l", 10)
     assert "No k meets these demands" in app.text
     assert "What to do" in app.errors
@@ -195,7 +195,7 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     assert app.button(MAKE).disabled
     app.press("Ask for nothing about what should stay unknown")
     assert app.errors == ""
-    app.set("selectbox", "And about what", "distinct").set("slider", "l", 2).press(MAKE)
+    app.set("selectbox", "What should stay", "distinct").set("slider", "l", 2).press(MAKE)
     assert app.errors == ""
 
 
@@ -208,7 +208,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
         sex="F",
         age=30,
     )
-    page(app, table).set("selectbox", "And about what", "entropy")
+    page(app, table).set("selectbox", "What should stay", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
     nearest = min(limit for limit in plans.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
@@ -440,7 +440,7 @@ def test_k_above_the_rows(app: Tab) -> None:
 def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
     said = app.text
-    places = [said.index(f"(table {step.number})") for step in EXAMPLES]
+    places = [said.index(f"**Table {step.number}**") for step in EXAMPLES]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 
@@ -485,7 +485,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
 def test_several_secrets_at_once(app: Tab) -> None:
     """Only one column could stay unknown, by one method, or all by one model."""
     role(page(app), "visits", "sensitive").set("selectbox", METHOD, "mondrian")
-    app.set("selectbox", "And about what", "distinct")
+    app.set("selectbox", "What should stay", "distinct")
     app.set("multiselect", "Columns", ["diagnosis", "visits"]).press(MAKE)
     assert app.errors == ""
     groups = made(app).groupby(["age", "sex", "zip"])
@@ -506,7 +506,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     library and on no page."""
     table = people(240, mine=[True, False] * 120, home=[f"h{i // 2}" for i in range(240)])
     role(page(app, table), "visits", "sensitive")
-    app.set("selectbox", "And about what", "recursive").set("number_input", "c", 5.0)
+    app.set("selectbox", "What should stay", "recursive").set("number_input", "c", 5.0)
     app.set("multiselect", "Columns", ["diagnosis", "visits"])
     app.set("multiselect", "Columns that matter more", ["zip"])
     app.set("selectbox", "Count households", "home")
@@ -522,9 +522,9 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert "households" in app.text
     assert "home" not in made(app).columns
     assert any(each.label == "Report to sign (HTML, internal)" for each in app.at.get("download_button"))
-    app.set("selectbox", "And about what", "t-hierarchical").set("slider", "t", 0.6)
+    app.set("selectbox", "What should stay", "t-hierarchical").set("slider", "t", 0.6)
     assert app.errors == ""
-    app.set("selectbox", "And about what", "t-ordered").set("selectbox", "What is minimized", "entropy")
+    app.set("selectbox", "What should stay", "t-ordered").set("selectbox", "What is minimized", "entropy")
     app.set("selectbox", "The table is a population", "mine")
     app.set("number_input", "Every group has at least", 8).set(
         "slider", "Share of the population", (0.0, 0.9)
@@ -573,7 +573,7 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     page(app, raw.to_csv(index=False).encode())
     role(app, "wage", "insensitive")
     app.set("multiselect", "Columns with coarser numbers", ["wage"])
-    app.set("number_input", "wage at most", 1_250.0).set("number_input", "wage rounded to", 100.0)
+    app.set("number_input", "wage: high", 1_250.0).set("number_input", "wage: step", 100.0)
     app.set("number_input", "Average risk at most", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)

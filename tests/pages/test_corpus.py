@@ -48,14 +48,14 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
         app.know_all()
         button = app.button("Open the data set")
         if button.disabled:
-            app.press("Choose another table")
+            app.press("Open another table")
             _look(app, f"{name}: draft")
             continue
         button.click().run(timeout=60)
         _look(app, f"{name}: opening")
         if app.session.draft is not None:
             assert app.errors, f"{name}: neither opened nor refused"
-            app.press("Choose another table")
+            app.press("Open another table")
             continue
         for page in PAGES:
             app.at.switch_page(f"pages/{page}.py").run(timeout=60)

@@ -100,11 +100,11 @@ def test_sample_is_opened_and_the_next_steps_are_shown(app):
 def test_a_table_that_is_not_opened_yet_is_led_back_to(app):
     """Whoever goes on to another page too early would take the table for lost."""
     app.press("Open this sample: Hospital visits").go("anonymize")
-    assert app.at.button[0].label == "Go on opening Hospital visits"
+    assert app.at.button[0].label == "Continue with Hospital visits"
     app.go("upload")
     assert "**Hospital visits** · not opened yet" in app.text
     app.press("Open the data set").go("anonymize")
-    assert "Go on opening" not in str([each.label for each in app.at.button])
+    assert "Continue with" not in str([each.label for each in app.at.button])
 
 
 def test_step_leads_to_its_kind_of_release(opened):
@@ -211,7 +211,7 @@ def test_each_table_is_asked_about_anew(app):
     """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)
     assert app.at.radio[0].value == "one"
-    app.press("Choose another table")
+    app.press("Open another table")
     app.press("Open this sample: Hospital visits")
     assert app.at.radio[0].value == "named"
     assert app.session.draft.cap == 3
@@ -418,7 +418,7 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     ).encode()
     app.upload(CSV)
     assert next(each.value for each in app.at.radio if each.label == "How charges add up").pure
-    app.press("Choose another table").upload(wide, "wide.csv")
+    app.press("Open another table").upload(wide, "wide.csv")
     assert not next(each.value for each in app.at.radio if each.label == "How charges add up").pure
     assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
     app.set("text_input", "delta", "1e-4")

@@ -47,7 +47,7 @@ def test_evaluations_stand_outside_the_total(opened):
     assert opened.at.metric[0].value == "epsilon 0.5"
     charges, notes = (each.value for each in opened.at.dataframe[:2])
     assert charges["state"].tolist() == ["released"], "notes would bury the charges"
-    assert "a release compared with the original" in notes["noted"].tolist()
+    assert "a release compared with the original" in notes["note"].tolist()
     opened.set("text_input", "Show only lines with", "similarity")
     assert len(opened.at.dataframe[0].value) == 0
     assert "(2 so far)" in opened.text

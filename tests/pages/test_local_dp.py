@@ -124,7 +124,7 @@ def test_a_survey_from_design_to_estimate(served):
         report = question.protocol.perturb([0 if place < 18 else 1])
         assert book.accept(token, question.protocol.to_plain(report)[0])
     read(served, "A survey made here")
-    served.set("selectbox", "Or one that was made", key)
+    served.set("selectbox", "A survey made here", key)
     assert served.errors == ""
     assert metric(served, "Answers") == "24 / 30"
     assert "24 reports by Randomized response, epsilon 8 per answer." in served.text

@@ -104,13 +104,13 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
         patched.chdir(tmp_path)  # where it writes the release
         exec("\n".join(code), names)  # as Jupyter runs it
     assert names["release"].guarantee == release.guarantee
-    app.set("number_input", "Rows", 1234).press("Draw and write")
+    app.set("number_input", "Rows", 1234).press("Write a table of any size")
     assert app.errors == ""
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
-    app.press("Draw and write")
+    app.press("Write a table of any size")
     assert "something at the place" in app.errors
-    app.set("text_input", "Name of the new folder", "../elsewhere").press("Draw and write")
+    app.set("text_input", "Name of the new folder", "../elsewhere").press("Write a table of any size")
     assert "1 to 80 letters" in app.errors
     assert not (tmp_path / "elsewhere").exists()
 
@@ -146,7 +146,9 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
         patched.setattr(session, "unwanted", lambda: half)
         app.set("text_input", "Name of the new folder", "half").press("Write a table of any size")
         assert "stopped before its end" in app.errors
-        app.go("synthesize").set("text_input", "Name of the new folder", "half").press("Draw and write")
+        app.go("synthesize").set("text_input", "Name of the new folder", "half").press(
+            "Write a table of any size"
+        )
         assert "stopped before its end" in app.errors
     assert {path.name for path in (tmp_path / "out").iterdir()} == {drawn.name, "visits"}
 

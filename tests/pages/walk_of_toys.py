@@ -72,7 +72,7 @@ def test_privacy_model(app: Tab) -> None:
         models=(KAnonymity(k=2), bound(column="ill", share=0.6)),
     )
     assert Plan.from_json(plan.to_json()) == plan
-    app.open(PATIENTS).go("anonymize").set("selectbox", "And about what", "frequency")
+    app.open(PATIENTS).go("anonymize").set("selectbox", "What should stay", "frequency")
     app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
     assert app.errors == ""
     assert app.session.anonymized is not None

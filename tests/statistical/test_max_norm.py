@@ -223,7 +223,7 @@ def test_intervals_hold_for_every_number_of_entries(level: float) -> None:
 
 def test_too_many_entries() -> None:
     """A vector that would take minutes to draw noise for must be refused by a sentence."""
-    with pytest.raises(LimitError, match="2000 sums"):
+    with pytest.raises(LimitError, match="2000 cells together"):
         max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
 
 

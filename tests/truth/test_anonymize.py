@@ -259,7 +259,7 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
 }
 ASKED = {
-    "secret": ("selectbox", "And about what should stay unknown"),
+    "secret": ("selectbox", "What should stay unknown"),
     "c": ("number_input", "c"),
     "subset": ("selectbox", "The table is a population"),
     "presence": ("slider", "Share of the population of a group"),

@@ -231,9 +231,8 @@ PAGE = {
     "A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.|share": (
         lambda t: t.all.average_risk
     ),
-    "Up to {size} columns at a time, riskiest first.|size": lambda t: max(map(len, t.sets)),
     "In a group of fewer than {size}: {share} of the people.|share": lambda t: (t.all.smallest < 5).mean(),
-    "{share:.0%} of its distinct values have the shape of this kind{evidence}.|share": shaped,
+    "{share:.0%} of its distinct values have the shape of this kind.|share": shaped,
     f"{GIVEN} > groups that reveal the value": lambda t: [t.all.revealing(each)[0] for each in t.secrets],
     f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
     f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
@@ -242,14 +241,13 @@ PAGE = {
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
-    f"{ONE} > times as likely": lambda t: list(chances(t, t.alike) / chances(t, t.rows)),
     f"{VALUE}|value": lambda t: likely(t)[0],
     f"{VALUE}|chance": lambda t: likely(t)[1],
     f"{VALUE}|before": lambda t: likely(t)[2],
     f"{MORE}|column": lambda t: lambda shown: t.unique_after(f"with {shown}") == t.worst,
 }
 PRINTED = PAGE | {
-    f"{SETS} > unique people": lambda t: [t.sets[each].unique for each in t.riskiest],
+    f"{SETS} > share of people who are unique": lambda t: [t.sets[each].unique for each in t.riskiest],
     f"{SETS} > distinction": lambda t: [
         t.sets[each].sizes.size / t.sets[each].sizes.sum() for each in t.riskiest
     ],

@@ -121,7 +121,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         f"{WHO} > rows that count": each(rows_kept),
         f"{WHO} > people with all their rows": each(whole),
         f"{WHO} > a count at epsilon 1 is off by": lambda of: [f"± {half_of(cap):g}" for cap in CAPS],
-        "{column}: {cells} cells are not {what}. They count as missing, unless you look at them.|cells": (
+        "{column}: {cells} cells cannot be read. They count as missing, unless you look at them.|cells": (
             lambda of: strays(of, "admitted")[1]
         ),
         f"{GRID} > value": lambda of: (  # one of those cells, or the column of this name

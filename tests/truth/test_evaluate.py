@@ -310,7 +310,6 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         SOURCE + "of": lambda cells: [*cells] == sorted(cells, key=lambda each: each != "original"),
         SOURCE + "share of rows": shares,
         SOURCE + "rows": close(shares),
-        "{rows:,} drawn rows|rows": len(truth.other),
     }
 
 
@@ -417,7 +416,6 @@ def test_questions(marking) -> None:
         "release > value": float(answer),
         "off by > value": abs(answer - count) / count,
         "asked directly > value": math.log(2) * scale / count,
-        "{rows:,} drawn rows|rows": len(truth.other),
         HEAD + "cells in the range": widths,
         HEAD + "width": widths,
         HEAD + "source": lambda cells: len(cells) == len(widths),

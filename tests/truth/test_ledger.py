@@ -65,7 +65,7 @@ FACTS = {
         if line["state"] == "reserved"
     ],
     "Work outside the total, free: {number}|number": lambda t: len(outside(t)),
-    "Charges > noted": lambda t: (
+    "Charges > note": lambda t: (
         lambda shown: (
             [re.findall(r"\d+", text) for text in shown]
             == [

@@ -37,7 +37,7 @@ DESIGN = {  # of a survey that nobody has answered yet: closed forms, held again
         f"What you would get > {each}"
         for each in ("protocol", "people", "people who answer", "epsilon", "epsilon per answer", "error")
     ),
-    "What you would get > off by at most, in 95 of 100 surveys",
+    "What you would get > off by, in 95 of 100 cases",
 }
 
 
@@ -105,7 +105,7 @@ def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: flo
     facts: dict[str, Any] = {HEAD + name: either(name) for name in table}
     facts |= {
         HEAD + "share": shares,
-        HEAD + "share of the people": lambda cells: np.allclose(cells, np.clip(shares, 0, 1)),
+        HEAD + "share of people": lambda cells: np.allclose(cells, np.clip(shares, 0, 1)),
         HEAD + "answer": lambda cells: list(cells) in (named, 3 * named),
         HEAD + "of": [kind for kind in ("true", "reported", "corrected") for _ in true],
         HELD + "held": held,
@@ -206,7 +206,7 @@ def test_reports_are_decoded(page, marking) -> None:
         "Ever? > low": close(low),
         "Ever? > high": close(high),
         "Ever? > share": corrected.tolist(),
-        "Ever? > share of the people": np.clip(corrected, 0, 1).tolist(),
+        "Ever? > share of people": np.clip(corrected, 0, 1).tolist(),
         "Ever? > corrected": close(corrected),
         "Ever? > as a distribution": close(nearest(corrected, 1.0)),
         MOST + "low": least,

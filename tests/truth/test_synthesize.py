@@ -194,7 +194,6 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         f"{TITLE} > share": shares,
         "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
         "The number of rows would be reported within ± {half}.|half": total,
-        "{cells} cells in all.|cells": sum(n for n, _half in halves.values()),
         "The budget allows {number:,} such releases.|number": math.floor(walk.left / EPSILON),
     }
 
@@ -545,7 +544,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
     facts = everywhere(walk) | {
         f"{here} > figure": ("mean", "variance", "standard deviation", "50 % of the rows lie below"),
         f"{here} > value": lambda shown: all(map(agrees, shown, [made[name]["value"] for name in names])),
-        f"{here} > off by, at most": lambda shown: all(map(agrees, shown[:3], told)),
+        f"{here} > off by": lambda shown: all(map(agrees, shown[:3], told)),
         f"{here} > places off, at most": lambda shown: agrees(shown[3], median["rank_error"]),
     }
     return compared(walk, marking, facts)

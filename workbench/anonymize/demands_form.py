@@ -26,7 +26,7 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
@@ -146,12 +146,10 @@ def _coded(curator: Curator, current: AnonymizeState) -> dict[str, Coding]:
         persist_state="session",
     )
     coded = {}
-    labels = {"low": _("{column} at least"), "high": _("{column} at most"), "base": _("{column} rounded to")}
+    labels = {"low": _("low"), "high": _("high"), "base": _("step")}
     for name in (each for each in chosen if each in names):
         given = {
-            part: place.number_input(
-                label.format(column=plain(name)), value=None, key=f"anonymize-{part}-{name}"
-            )
+            part: place.number_input(named(plain(name), label), value=None, key=f"anonymize-{part}-{name}")
             for place, (part, label) in zip(st.columns(3), labels.items(), strict=True)
         }
         with widgets.errors_shown():
@@ -165,7 +163,7 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     if not names:
         return ()
     kind = st.selectbox(
-        _("And about what should stay unknown"),
+        _("What should stay unknown"),
         [NOTHING, *kinds],
         format_func=lambda kind: _("none") if kind == NOTHING else _(kinds[kind].title),
         key=SECRET.key,
@@ -206,7 +204,7 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
-        label = _("Allow {share} to be suppressed").format(share=limit_words(limit))
+        label = named(capital("suppressed, at most"), limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=2)
     if k > 2:

@@ -49,7 +49,8 @@ def hierarchies(current: AnonymizeState) -> None:
     with st.expander(_("How values become coarser"), key="hierarchies"):
         name = st.selectbox(capital("column"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
-        st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
+        if hierarchy.reason:
+            st.caption(plain(said(hierarchy.reason), at_most=300))
         rules_view.by_rule(current, name)
         grid = st.data_editor(
             state.hierarchy_grid(hierarchy),
@@ -68,7 +69,9 @@ def hierarchies(current: AnonymizeState) -> None:
                 icon=":material/undo:",
             )
             file_view.download(
-                _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
+                f"{_('How values become coarser')} (CSV)",
+                hierarchy.to_csv(),
+                file_name(name, "hierarchy", "csv"),
             )
         if wanted:
             with widgets.errors_shown():  # which leave the grid as it is

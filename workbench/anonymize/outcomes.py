@@ -273,8 +273,12 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
 
 def coded_table(report: TrialReport) -> pd.DataFrame:
     """List mean and spread of each coded column, before and after."""
-    titles = _("mean before"), _("standard deviation before"), _("mean after"), _("standard deviation after")
-    return report.coded.set_axis(list(titles), axis=1).map(number).rename_axis(_("column")).reset_index()
+    titles = [
+        f"{figure}, {side}"
+        for side in (_("before"), _("after"))
+        for figure in (_("mean"), _("standard deviation"))
+    ]
+    return report.coded.set_axis(titles, axis=1).map(number).rename_axis(_("column")).reset_index()
 
 
 def neighbors(

@@ -15,7 +15,7 @@ from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import Words, _, commas, said
+from workbench.ui.language import _, commas, said
 
 
 @dataclass(kw_only=True)
@@ -158,13 +158,8 @@ class AnonymizeState(session.OfDataSet):
         return dataclasses.replace(plan, hierarchies=hierarchies, node=None)
 
     def of_file(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
-        """Return a column's hierarchy from a file, which says so, and how many of its values are unused."""
-        unused = len(set(hierarchy.values) - self.table_values(name))
-        reason = _("From a file.")
-        if unused:
-            more = Words("anonymize.sentences")["unused"]
-            reason += " " + more.format(unused=unused, all=len(hierarchy.values))
-        return dataclasses.replace(hierarchy, reason=reason)
+        """Return a column's hierarchy from a file, which says so."""
+        return dataclasses.replace(hierarchy, reason=_("From a file."))
 
 
 def state(curator: Curator) -> AnonymizeState:
@@ -194,7 +189,7 @@ def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
 
 def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
     """Return a line per value, with a column per level."""
-    names = [_("value"), *(_("level {level}").format(level=i) for i in range(1, hierarchy.height + 1))]
+    names = [_("value"), *(f"{_('level')} {i}" for i in range(1, hierarchy.height + 1))]
     return pd.DataFrame(dict(zip(names, hierarchy.levels, strict=True)))
 
 

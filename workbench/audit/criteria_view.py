@@ -21,7 +21,11 @@ def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Ou
     ):
         titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
         rule = st.selectbox(
-            _("Criterion"), titles, index=None, format_func=titles.__getitem__, key="audit-rule"
+            _("Measure against published criteria"),
+            titles,
+            index=None,
+            format_func=titles.__getitem__,
+            key="audit-rule",
         )
         if rule is not None:
             criterion = Criterion.load(rule)

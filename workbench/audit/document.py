@@ -35,7 +35,7 @@ def to_html(
         [
             {
                 _("columns"): commas(each.columns),
-                _("unique people"): percent(each.uniques),
+                _("share of people who are unique"): percent(each.uniques),
                 _("distinction"): percent(each.distinction),
                 _("separation"): percent(each.separation),
             }

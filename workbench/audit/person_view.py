@@ -11,7 +11,7 @@ from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
 from workbench.ui.language import Words, _, join, n_
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import percent, plain
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
 ASKED = 4
@@ -46,8 +46,6 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
         for name, table in tables(report).items():
             st.markdown(f"**{plain(name)}**")
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
-        if not sensitive:
-            st.caption(_("Choose above what should stay unknown, to see what the group gives away about it."))
 
 
 def parsed(column: str, text: str) -> Known:
@@ -95,7 +93,6 @@ def tables(report: PersonReport) -> dict[str, pd.DataFrame]:
                     _("value"): each.value,
                     _("chance in this group"): percent(each.chance),
                     _("in the whole table"): percent(each.before),
-                    _("times as likely"): number(each.chance / each.before),
                 }
                 for each in secrets
             ]

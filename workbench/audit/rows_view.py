@@ -28,7 +28,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
         try:
-            with st.spinner(_("Looking at every set of columns"), show_time=True):
+            with st.spinner(_("Computing"), show_time=True):
                 key = ("risk of each row", evaluation)
                 report = widgets.once_in_line(curator, key, lambda: evaluation)
         except DpcoreError as error:

@@ -10,16 +10,16 @@ from workbench import session
 from workbench.audit import findings
 from workbench.ui import verdict as words
 from workbench.ui import widgets
+from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, capital
 from workbench.ui.wording import percent, plain
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
     """Show one column less, or one more; a click on a bar leaves its column out, or takes it in."""
-    st.subheader(_("One column less, or one more"))
     if not report.changes:
-        st.write(_("There is no other column to take in, and none to leave out."))
         return
+    st.subheader(_("One column less, or one more"))
     chart, labels = findings.changes_chart(report, columns)
     # another choice is another chart, with no bar clicked
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
@@ -65,7 +65,6 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
 
     Args: listed: name of the attacker's list, if there is one.
     """
-    size = max(len(each.columns) for each in report.sets)
     left, right = st.columns(2)
     with left:
         st.subheader(_("Risk by set of columns"))
@@ -73,7 +72,6 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
             widgets.show_chart(findings.sets_chart(report), key="audit-sets")
         else:
             st.write(_("None of these sets makes anybody unique."))
-        st.caption(_("Up to {size} columns at a time, riskiest first.").format(size=size))
     with right:
         changes(report, columns)
     left, right = st.columns(2)
@@ -86,11 +84,5 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         st.subheader(_("Columns that look like identifiers"))
         widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(capital("none"))
     if report.secrets:
-        st.subheader(_("What groups give away"))
-        st.write(
-            _(
-                "A group is the people who look alike in the columns above. If they share a secret, "
-                "everybody knows it."
-            )
-        )
+        st.subheader(_("What groups give away"), help=GLOSSARY["equivalence class"])
         st.dataframe(findings.secrets(report), hide_index=True)

@@ -21,7 +21,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.ui import charts, releases, widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _, capital, commas, n_
+from workbench.ui.language import _, capital, commas, n_, named
 from workbench.ui.wording import percent, plain
 
 SHOWN = 20
@@ -33,7 +33,7 @@ def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport
     worst = similarity.columns[0]
     farthest([worst.column], worst.distance)
     show_cards(cards.of_columns(similarity), key="cards-columns")
-    with st.expander(_("Every column, of the original → of the release"), key="all-figures"):
+    with st.expander(named(_("The same as a table"), f"{_('original')} → {_('release')}"), key="all-figures"):
         st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
     _one(curator, candidate, [each.column for each in similarity.columns])
 
@@ -135,7 +135,7 @@ def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str,
     counts, release = counts_of(curator, candidate, column), candidate.release
     assert counts.other is not None
     own, other = counts.original.astype(float), counts.other.astype(float)
-    sources = {_("original"): own, _("{rows:,} drawn rows").format(rows=int(other.sum())): other}
+    sources = {_("original"): own, _("drawn rows"): other}
     for line in releases.earlier(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):

@@ -27,7 +27,6 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
         return
     farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.of_pairs(similarity), key="cards-pairs")
-    st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
     shown = widgets.choose_readable(
         similarity.marginals.columns, similarity.marginals.pairs, key="pairs-columns"
     )

@@ -36,7 +36,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         key=f"question-range-{name}",
     )
     release = candidate.release
-    rows = _("{rows:,} drawn rows").format(rows=len(candidate.table.frame)) if release else _("rows")
+    rows = _("drawn rows") if release else _("rows")
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
         "rows": (rows, candidate.table),
         "original": (_("original"), None),

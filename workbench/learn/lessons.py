@@ -148,6 +148,11 @@ def sentences(key: str, shown: Shown) -> list[str]:
     ]
 
 
+def right_answer(key: str) -> str:
+    """Return the right answer to the question of a lesson."""
+    return _(LESSONS[key]["answers"][LESSONS[key]["right"]])
+
+
 def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
     """Return the questions that were answered, and those that were answered rightly, by lesson."""
     right = [place == LESSONS[key]["right"] for key, place in given.items() if place is not None]
@@ -160,7 +165,7 @@ def printed() -> bytes:
     for key, lesson in LESSONS.items():
         values = [each.get("default", each.get("options")) for each in lesson["controls"]]
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
-        said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, _(lesson["why"])]
+        said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, right_answer(key)]
         boxes.append((_(lesson["title"]), tuple(said)))
     return (
         page(Document(title=_("What privacy loss means, in ten pictures"), boxes=tuple(boxes)))

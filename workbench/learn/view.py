@@ -116,9 +116,10 @@ def _question(key: str) -> None:
     )
     if answer is None:
         return
-    (st.success if answer == data["right"] else st.warning)(
-        (_("Right.") if answer == data["right"] else _("Not quite.")) + " " + _(data["why"])
-    )
+    if answer == data["right"]:
+        st.success(_("Right."))
+    else:
+        st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS}
     done, right = lessons.answered(given)
     st.caption(
@@ -131,8 +132,8 @@ def _question(key: str) -> None:
 def _textbook() -> None:
     """Show k-anonymity, counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
-    titles = {number: _(step.title) for number, step in steps.items()}
-    step = steps[widgets.choose(capital("table"), titles, key="learn-holes-table")]
+    numbers = {number: number for number in steps}
+    step = steps[widgets.choose(capital("table"), numbers, key="learn-holes-table")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))

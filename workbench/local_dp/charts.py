@@ -20,6 +20,7 @@ from workbench.ui.charts import (
     tips,
 )
 from workbench.ui.language import _, digits
+from workbench.ui.wording import COUNTED_WORDS
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
 
@@ -29,7 +30,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     named = frame.replace({"protocol": dict(TITLES)})
     titles = {
         over: title,
-        "error": _("off by at most, in 95 of 100 surveys"),
+        "error": _("off by, in 95 of 100 cases"),
         "protocol": HEADINGS["protocol"],
     }
     table = named[list(titles)]
@@ -51,7 +52,11 @@ def shares(frame: pd.DataFrame) -> Chart:
     bars = chart.mark_bar(opacity=0.85).encode(
         y=y,
         yOffset=offset,
-        x=altair.X("shown:Q", title=_("share of the people"), axis=altair.Axis(format="%")),
+        x=altair.X(
+            "shown:Q",
+            title=_("share of {whom}").format(whom=COUNTED_WORDS["people"]),
+            axis=altair.Axis(format="%"),
+        ),
         color=altair.Color(
             "of:N",
             title=None,
@@ -65,7 +70,9 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = by({"answer": HEADINGS["answer"], "share": _("share of the people")})
+    alt = by(
+        {"answer": HEADINGS["answer"], "share": _("share of {whom}").format(whom=COUNTED_WORDS["people"])}
+    )
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
     return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 

@@ -37,7 +37,6 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         "\n".join([_("never"), _("once"), _("several times"), _("almost every day")]),
         key="local-answers",
         height=150,
-        help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
     epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
@@ -94,7 +93,7 @@ def expect(
     off.metric(
         capital("off by"),
         plus_minus(half),
-        help=_("off by at most, in 95 of 100 surveys"),
+        help=_("off by, in 95 of 100 cases"),
     )
     experts.metric(
         _("Size of a report, in bits"),
@@ -168,7 +167,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             label = _("Codes to scan")
             file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
-            _("Links: one per person (CSV)"),
+            f"{_('Links')} (CSV)",
             design.links_csv(root, tokens),
             file_name(text, "survey links", "csv"),
         )

@@ -133,7 +133,7 @@ def collected() -> None:
     if keys:
         known = dict(keys)
         known_key = st.selectbox(
-            _("Or one that was made in this tab"),
+            _("A survey made here"),
             [None, *known],
             format_func=lambda key: _("none") if key is None else known[key],
             key="local-known",

@@ -57,7 +57,7 @@ def show(data_set: DataSet) -> None:
         )
     with st.container(horizontal=True):
         file_view.download(
-            _("Codebook (JSON)"),
+            f"{_('Codebook')} (JSON)",
             schema.to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_("Load it on the Data page together with a new delivery of the table."),

@@ -67,7 +67,7 @@ def notes(data_set: DataSet) -> pd.DataFrame:
         [
             {
                 _("when (UTC)"): _when(line),
-                _("noted"): _outside(line.content),
+                _("note"): _outside(line.content),
                 **_people_of(line),
             }
             for line in reversed(data_set.lines())
@@ -168,7 +168,7 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
         (
             _("basic: epsilons add up"),
             figures.basic,
-            _("needs no delta") if figures.basic is not None else _("an answer had no pure epsilon"),
+            "" if figures.basic is not None else _("an answer had no pure epsilon"),
         ),
         (_("zCDP: rhos add up"), figures.zcdp, _("at delta {delta:g}").format(delta=delta)),
         (

@@ -139,7 +139,7 @@ def _shown(release: Release) -> dict[str, Any]:
 
 def _expires() -> datetime:
     """Ask when the link ends, after some days or with the end of a day."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("a date")}
+    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("Last day")}
     if days := widgets.choose(_("The link works for"), titles, default=DAYS[1], key="links-days"):
         return in_days(days)
     today = datetime.now(UTC).date()
@@ -187,8 +187,6 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) 
         on_click=_make,
         args=(data_set.id, chosen, draft),
     )
-    if not understood:
-        st.caption(_("Read what the table does not promise first."))
     if draft is not None and not draft.readers:
         st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
 

@@ -41,14 +41,14 @@ def check_folder(settings: Settings) -> None:
     if settings.demo or settings.hosts != LOOPBACK or roles.sign_in_needed():
         raise ParameterError(
             "WORKBENCH_FILES is for one person at this computer",
-            remedy="list connected sources in WORKBENCH_SOURCES for others",
+            remedy="correct it as docs/hosting.md says",
         )
     folder = settings.files.resolve()
     is_wide = folder in (Path("/"), Path.home()) or any(part.startswith(".") for part in folder.parts)
     if not folder.is_dir() or (is_wide and folder != settings.files):
         raise ParameterError(
             "WORKBENCH_FILES must be a folder",
-            remedy="name one; name /, your home or a folder with a dot by its whole path, without links",
+            remedy="correct it as docs/hosting.md says",
         )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
 from dpcore.accounting.loss import loss_from
 from dpcore.accounting.own import own_ledger
-from dpcore.errors import LedgerError, ParameterError
+from dpcore.errors import LedgerError, ParameterError, long_text
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
 from workbench.store.datasets import is_declaration, public_name, without_facts
@@ -20,6 +20,8 @@ from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.policy import read_policy
 from workbench.store.roles import Person, role_of
+
+MAX_NAME = 120
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -181,8 +183,8 @@ class PersonalLedger:
         Raises: ParameterError for somebody without a role.
         """
         address, name = address.strip().lower(), name.strip()
-        if not name:
-            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
+        if not 0 < len(name) <= MAX_NAME:
+            raise long_text(MAX_NAME)
         if role_of(address) is None:
             raise ParameterError(
                 "{address} has no such role on this server",

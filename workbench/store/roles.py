@@ -101,7 +101,7 @@ def check_roles() -> None:
     if ("roles" in sections and "auth" not in sections) or ("auth" in sections and not stewards):
         raise ParameterError(
             "the secrets name who signs in or who has a role, but not both",
-            remedy='write [auth], and [roles] with stewards = ["you@example.org"], or neither',
+            remedy="correct it as docs/hosting.md says",
         )
 
 

@@ -78,7 +78,7 @@ _KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
 
 def _wrong(name: str, form: str) -> ParameterError:
     return ParameterError(
-        "{name} must be of the form {form}", remedy="correct it, or leave it out", name=name, form=form
+        "{name} must be of the form {form}", remedy="correct it as docs/hosting.md says", name=name, form=form
     )
 
 

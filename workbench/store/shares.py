@@ -69,10 +69,8 @@ class LinkDraft:
         for name, most in (("title", MAX_TITLE), ("note", MAX_NOTE)):
             value = getattr(self, name).strip()
             object.__setattr__(self, name, value)
-            if len(value) > most:
+            if len(value) > most or (name == "title" and not value):
                 raise long_text(most)
-        if not self.title:
-            raise ParameterError("this needs a name", remedy="say in a few words what it holds")
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
         if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):

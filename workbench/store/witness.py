@@ -23,7 +23,7 @@ def check_never_seen(seen: Seen) -> None:
     """Check that a data set without an account never had one. Raises: LedgerCorrupt where it had."""
     if seen is not None:
         raise LedgerCorrupt(
-            "the account of this data set was there, and is gone from the ledger",
+            "this ledger is older than what was seen of it, as if an older copy had been put back",
             remedy="restore the newest copy of the ledger; or, to forget what was spent, run `make accept`",
         )
 

@@ -50,15 +50,12 @@ class LearningForm(RecipeForm):
             columns,
             [name for name in columns if _is_unordered(schema.column(name))],
             key=f"one-hot-{table}-{label}-{len(columns)}",
-            help=_("Columns that are no numbers, or have missing values. Each of their cells is counted."),
         )
         together = st.checkbox(
             _("Find features that go together, for a fifth of the loss"),
             key="feature-groups",
             persist_state="session",
         )
-        with st.expander(_("How is this different from microaggregation?")):
-            st.write(Words("synthesize.learning")["difference"])
         if not columns:
             return None
         groups = None if together else ()
@@ -101,7 +98,12 @@ class StatisticsForm(RecipeForm):
         column = st.selectbox(
             capital("column"), numeric, key=f"figures-column-{table}", persist_state="session"
         )
-        moments = st.checkbox(_("Mean and spread"), True, key="figures-moments", persist_state="session")
+        moments = st.checkbox(
+            f"{capital('mean')}, {_('standard deviation')}",
+            True,
+            key="figures-moments",
+            persist_state="session",
+        )
         orders = st.multiselect(
             _("Quantiles; half of the rows lie below the 50 % one"),
             ORDERS,

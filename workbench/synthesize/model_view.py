@@ -1,6 +1,5 @@
 """Views of a synthetic table's model, which are free and may be published."""
 
-import itertools
 from collections.abc import Callable
 
 import streamlit as st
@@ -12,7 +11,7 @@ from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
 from workbench.ui.language import Words, _, capital
 from workbench.ui.widgets import show_noise
-from workbench.ui.wording import listed, plain
+from workbench.ui.wording import plain
 
 SAYS = Words("synthesize.model")
 
@@ -41,9 +40,8 @@ def _columns(release: Release, model: SyntheticModel) -> None:
     lines = [pictures[i : i + ABREAST] for i in range(0, len(pictures), ABREAST)]
     widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")
     if len(model.columns) > COLUMNS:
-        st.caption(
-            _("The others are under Answers: {columns}.").format(columns=listed(model.columns[COLUMNS:]))
-        )
+        shown, all_ = COLUMNS, len(model.columns)
+        st.caption(_("The first {shown} of {all} are shown.").format(shown=shown, all=all_))
 
 
 def _graph(release: Release, model: SyntheticModel) -> None:
@@ -60,11 +58,6 @@ def _graph(release: Release, model: SyntheticModel) -> None:
         links = links_of[name]
         names = sorted({name, *(each for link in links for each in link)}, key=names.index)
     widgets.show_chart(graph(names, links), key="model-graph")
-    measured = set(map(frozenset, links))
-    untold = [f"{a} × {b}" for a, b in itertools.combinations(names, 2) if {a, b} not in measured]
-    if links and untold:
-        text = _("Not measured together, so that what is said of them follows from the others: {pairs}.")
-        st.caption(text.format(pairs=listed(untold)))
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:

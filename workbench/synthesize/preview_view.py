@@ -25,7 +25,7 @@ from workbench.ui import charged, charts, epsilon_view, file_view, releases, reo
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital, digits, n_, named
-from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon, whole
+from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
 
 WORDS = Words("synthesize.preview")
 
@@ -192,10 +192,7 @@ def _warn(preview: Preview) -> None:
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
             _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
         _leave_out(preview)
-    ways = WORDS["ways"]
-    if curator.rule.pure and len(preview.quote.expected) > 5:
-        ways += " " + WORDS["many"]
-    st.caption(ways)
+    st.caption(WORDS["ways"])
 
 
 def _leave_out(preview: Preview) -> None:
@@ -206,7 +203,7 @@ def _leave_out(preview: Preview) -> None:
     lost = [name for (name,), error in errors.items() if error >= DROWNED]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
-        label = _("Leave out {columns}").format(columns=listed(lost))
+        label = capital("leave out {columns}").format(columns=listed(lost))
         st.button(label, on_click=preview.form.fill_in, args=(kept, preview.curator.account.dataset))
 
 
@@ -236,7 +233,7 @@ def _take_along(preview: Preview) -> None:
     files = (
         (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
         (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (_("Codebook (JSON)"), job.schema.to_json(), "codebook.json"),
+        (f"{_('Codebook')} (JSON)", job.schema.to_json(), "codebook.json"),
     )
     with st.container(horizontal=True):
         for label, text, ending in files:
@@ -291,8 +288,7 @@ def _expectation(preview: Preview) -> None:
         st.caption(
             WORDS.say("total", half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
         )
-    cells = _("{cells} cells in all.").format(cells=whole(sum(each.cells for each in tables)))
-    st.caption(f"{cells} {n_('such releases', repeats)}")
+    st.caption(n_("such releases", repeats))
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:

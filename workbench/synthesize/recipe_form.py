@@ -90,7 +90,7 @@ class HistogramForm(RecipeForm):
         column = st.selectbox(
             capital("column"),
             [*names, ""],
-            format_func=lambda name: name or _("(none: the number of rows alone)"),
+            format_func=lambda name: name or _("number of rows"),
             key=f"histogram-column-{table}",
             persist_state="session",
         )

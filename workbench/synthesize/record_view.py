@@ -99,7 +99,6 @@ def _outliers(curator: Curator, release: Release) -> None:
     st.markdown(
         NOTES["apart"].format(share=percent(outliers.share), columns=plain(commas(names), at_most=200))
     )
-    st.caption(NOTES["outliers"])
 
 
 def _test(

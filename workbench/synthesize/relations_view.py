@@ -11,6 +11,7 @@ from workbench.ui.language import Words, _, capital, join, named
 from workbench.ui.wording import number
 
 SAYS = Words("synthesize.trials")
+WAYS = Words("synthesize.preview")
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
@@ -36,14 +37,11 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
             st.caption(sentence)
             return
-    ways = _("Fewer columns, wider steps or a larger epsilon would tell weaker ones.")
     if kept:
-        st.info(f"{sentence} {ways}", icon=":material/link:")
+        st.info(sentence, icon=":material/link:")
     else:
-        st.warning(
-            SAYS.say("none", ways=ways),
-            icon=":material/link_off:",
-        )
+        st.warning(SAYS["none"], icon=":material/link_off:")
+    st.caption(WAYS["ways"])
     if all(map(_is_known, others.values())) or st.button(
         _("Try fewer columns and a larger epsilon"), key="try-other-relations"
     ):

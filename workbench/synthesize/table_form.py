@@ -20,7 +20,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, capital, join, said
+from workbench.ui.language import N_, Words, _, capital, join, named, said
 from workbench.ui.wording import plain
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
@@ -140,7 +140,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
 
 def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     kind = st.radio(
-        _("Add a fact"),
+        _("Add"),
         ["impossible", "determines"],
         format_func={
             "impossible": _("two values never meet in one row"),
@@ -206,4 +206,4 @@ def fact_words(curator: Curator, fact: Fact) -> str:
         f"{name} = " + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
-    return _("never {facts}").format(facts=join(sides))
+    return named(_("never"), join(sides))

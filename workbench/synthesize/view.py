@@ -30,6 +30,7 @@ from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, scr
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
+from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital, commas, named
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
@@ -59,8 +60,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
         )
         if quote.expected:
             worst = max(each.half_width() for each in quote.expected)
-            error = _("Expected error: a cell is off by at most {rows} rows in 95 of 100 cases.")
-            st.write(error.format(rows=number(worst)))
+            st.write(named(capital("off by, in 95 of 100 cases"), f"± {number(worst)}"))
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
@@ -227,14 +227,18 @@ def _files(data_set: DataSet, release: Release) -> None:
         if release.marginals:
             one = len(release.marginals) == 1
             offer(
-                _("Counts with low and high (CSV)"),
+                f"{capital('counts with low and high')} (CSV)",
                 lambda: counts_file(release),
                 "counts",
                 "csv" if one else "zip",
                 "table_chart",
             )
         offer(
-            _("The guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user"
+            f"{capital('the guarantee')} (JSON)",
+            lambda: guarantee_json(release),
+            "guarantee",
+            "json",
+            "verified_user",
         )
         label = _("Download as one HTML file")
         offer(label, lambda: of_release.file(release), "report", "html", "description")
@@ -244,7 +248,7 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
-    st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
+    st.subheader(_("Draw a table"), help=GLOSSARY["post-processing"])
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
@@ -265,9 +269,11 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         st.caption(WORDS["drawn"])
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
-        file_view.download(_("Drawn rows (CSV)"), lambda: drawing.csv_file(release, rows, draw), name)
         file_view.download(
-            _("Drawn rows (Parquet)"),
+            f"{capital('drawn rows')} (CSV)", lambda: drawing.csv_file(release, rows, draw), name
+        )
+        file_view.download(
+            f"{capital('drawn rows')} (Parquet)",
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )
@@ -288,7 +294,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
     with st.expander(_("Write a table of any size on the server"), key="folder"):
         rows = int(st.number_input(capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
         folder_view.offer(
-            _("Draw and write"),
+            _("Write a table of any size on the server"),
             release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),
             lambda place: drawing.folder(release, rows, place),
             key="synthetic",

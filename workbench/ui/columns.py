@@ -21,7 +21,7 @@ _BLANKS = re.compile(r"\s*+")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 _PLAIN = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
 _CATEGORIES = {"categories": N_("categories, with | between")}
-_BOUNDS = {"low": N_("Lowest value"), "high": N_("Highest value")}
+_BOUNDS = {"low": N_("low"), "high": N_("high")}
 _STEP = {"step": N_("step, or cuts with commas between")}
 _UNREADABLE = {"other": N_("What is none counts as missing")}
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.ui.language import Words, _, capital
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import people_words, percent, printing
 
@@ -51,10 +51,7 @@ def found(outcome: Outcome) -> str:
 
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
     """Return the questions that only people can answer, by clause."""
-    asked = _("{clause}: {question}")
-    return {
-        each.id: asked.format(clause=each.id, question=_(each.question)) for each in clauses if each.question
-    }
+    return {each.id: named(each.id, _(each.question)) for each in clauses if each.question}
 
 
 def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
@@ -69,7 +66,7 @@ def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -
     """Return the result as one page to print."""
     return fragment(
         "internal.html",
-        title=(_("Internal: {title}") if internal else "{title}").format(title=_(criterion.title)),
+        title=_(criterion.title),
         internal=_("Internal: this report reads the original. Do not publish it.") if internal else "",
         verdict="",
         parts=parts(criterion, outcomes, internal=internal),

@@ -110,7 +110,6 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     if declaration.sample in reopening.SAMPLES:
-        st.write(_("The rows of this sample are not here. They are invented again in a second."))
         st.button(
             _("Bring the rows of {name} back").format(name=SAMPLE_TITLES[declaration.sample]),
             type="primary",
@@ -128,7 +127,6 @@ def bring_rows(data_set: DataSet) -> None:
         on_change=reopening.take_file,
         args=(data_set,),
     )
-    st.caption(_("It is recognized by its content. What was declared and the budget are as they were."))
 
 
 def say_what_for() -> None:
@@ -140,12 +138,12 @@ def ways_to_a_table() -> None:
     """Show what the page would do, and the ways to a data set, where there is none."""
     say_what_for()
     if not person.is_steward():
-        st.write(_("Open a data set first, of those that are shown to you."))
+        st.write(_("Open a data set first."))
         my_data_sets()
         return
-    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
+    st.write(_("Open a data set first."))
     draft = session.session().draft
-    if draft and st.button(_("Go on opening {name}").format(name=plain(draft.name)), type="primary"):
+    if draft and st.button(_("Continue with {name}").format(name=plain(draft.name)), type="primary"):
         st.switch_page("pages/upload.py")
     bring_table(_("Drop a table here"), _("Open this sample: {title}"), page=session.session().page)
     my_data_sets()

@@ -95,14 +95,12 @@ class ExampleTable:
 
     Attributes:
         number: as in the book.
-        title: what there is to see, in a few words.
-        says: the same in a sentence or two.
+        says: what there is to see, in a sentence or two.
         known: sets of columns that others may know; k and l are counted by each.
         operations: what is done with the table, in a few words, and what does it when it is shown.
     """
 
     number: str
-    title: str
     says: str
     known: tuple[tuple[str, ...], ...]
     operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...]
@@ -146,7 +144,6 @@ _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 EXAMPLES = tuple(
     ExampleTable(
         number=each["number"],
-        title=each["title"],
         says=each["says"],
         known=tuple(map(tuple, each.get("known", [["zip", "age"]]))),
         operations=tuple((says, _OPERATIONS[made]) for made, says in each.get("operations", {}).items()),

@@ -192,7 +192,7 @@ def once_in_line(
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
-    with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
+    with in_line(), rows_view.being_scanned(_("Reading the rows"), key=f"stop reading {key}"):
         return session.once(curator, key, evaluation, on_progress)
 
 

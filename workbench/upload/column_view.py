@@ -10,7 +10,7 @@ from workbench import session
 from workbench.session.draft import Draft
 from workbench.ui import charts, widgets
 from workbench.ui.columns import ColumnForm
-from workbench.ui.language import Words, _, capital
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.wording import plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
@@ -29,9 +29,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     with st.container(border=True):
         st.markdown(f"**{plain(name)}**")
         if before["reason"]:
-            st.caption(
-                _("Why it is suggested so: {reason}").format(reason=plain(before["reason"], at_most=300))
-            )
+            st.caption(named(capital("why suggested"), plain(before["reason"], at_most=300)))
         after = before | _fields(before, f"one-{draft.dataset}-{draft.version}-{row}")
         edited = draft.edited.copy()
         for field, value in after.items():

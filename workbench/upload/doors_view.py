@@ -44,7 +44,6 @@ def show() -> None:
     with st.expander(PLAN["title"]):
         st.text_area(PLAN["names"], key=opening.NAMES.key, persist_state="session")
         st.button(_("Plan it"), disabled=not opening.NAMES.value(), on_click=opening.take_names)
-        st.caption(PLAN["offer"])
     doors = st.grid(3, min_column_width=280, border=True)
     for door in (_share,) if again else (_check, _share, _collect):
         with doors.cell():

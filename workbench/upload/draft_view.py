@@ -28,7 +28,7 @@ def show(draft: Draft) -> None:
         label = _("About how many rows will it have?")
         draft.rows = st.number_input(label, 1, value=draft.rows, key="plan-rows", persist_state="session")
     else:
-        st.title(_("Share numbers or a table") if is_shared else _("Open a table"))
+        st.title(_("Share numbers or a table") if is_shared else _("Open the data set"))
         st.write(n_("read", len(draft.frame), columns=len(draft.frame.columns)))
     source_view.say_which_rows(draft)
     for note in draft.notes:
@@ -99,7 +99,7 @@ def _propose(
             )
         if draft.rows is None and st.button(_("Audit: is it anonymous?"), icon=":material/policy:"):
             st.switch_page("pages/audit.py")
-        st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
+        st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
         st.caption(_("It can be opened once the points below are settled."))
 
@@ -113,7 +113,7 @@ def _about_the_file(draft: Draft) -> None:
             widgets.show_rows(draft.frame.head(20))
     with st.expander(_("Declare it by a codebook that was saved earlier")):
         file_view.file_uploader(
-            _("A codebook, as JSON"),
+            _("Declare it by a codebook that was saved earlier"),
             type=["json"],
             key=session.file_field(opening.CODEBOOK).key,
             on_change=opening.take_codebook,

@@ -48,8 +48,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         cells = facts.unread(draft, column)
         if not cells:
             continue
-        what = _("dates") if column.kind == "date" else _("numbers")
-        st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells), what=what))
+        st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells)))
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))

@@ -46,7 +46,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
             pd.DataFrame(
                 {
                     _("column"): [column.name for column in draft.schema.excluded],
-                    _("why it is left out"): [said(column.reason) for column in draft.schema.excluded],
+                    _("why"): [said(column.reason) for column in draft.schema.excluded],
                 }
             ),
             hide_index=True,

@@ -180,7 +180,7 @@ def open_draft(
         schema.unit.check_covers(draft.declared)
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
-        with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):
+        with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
             curator = Curator.open(
                 table,
                 schema,

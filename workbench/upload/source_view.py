@@ -65,7 +65,7 @@ def take_source(name: str) -> None:
         listed = next((each for each in _listed() if each.source.name == name), None)
         if listed is None:
             raise nothing_named()
-        with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
+        with rows_view.being_scanned(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
         opening.take_rows_of(listed.source, frame, schema)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.schema import IntervalColumn
 from workbench import session
 from workbench.store.datasets import DataSet
 from workbench.ui import data_sets_view
@@ -11,13 +10,12 @@ from workbench.ui.wording import plain
 from workbench.upload import opening
 
 MOST_FOR_HISTOGRAM = 6
-STEPS, EXPLAINED = Words("upload.steps"), Words("upload.steps_explained")
+STEPS = Words("upload.steps")
 
 
 def shown_to_me() -> None:
     """Show the first page of an analyst."""
     st.title(_("What others show you"))
-    st.write(_("You see the releases of these data sets. Their rows and budgets are their stewards'."))
     if not data_sets_view.my_data_sets():
         st.info(_("Nothing is shown to you yet. Ask a steward to name your address on the page Ledger."))
 
@@ -39,26 +37,16 @@ def _ways_on(data_set: DataSet) -> None:
             _("The data set is open. What is computed from its rows now goes through the ledger."),
             icon=":material/lock:",
         )
-    for column, (step, text) in zip(st.columns(3), next_steps(data_set), strict=True):
-        with column.container(border=True, height="stretch"):
+    columns = data_set.declaration.schema.columns if data_set.declaration else ()
+    release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
+    with st.container(horizontal=True):
+        for step in ("audit", "anonymize", release):
             if st.button(STEPS[step], key=f"step-{step}", icon=":material/arrow_forward:"):
-                is_page = step in ("audit", "anonymize")
-                if not is_page:
+                if step == release:
                     session.leave(session.PlanRelease(kind=step))
-                st.switch_page(f"pages/{step if is_page else 'synthesize'}.py")
-            st.write(text)
+                st.switch_page(f"pages/{'synthesize' if step == release else step}.py")
     with st.container(horizontal=True):
         st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if tab.curator is None:
-        st.subheader(_("The rows"))
         data_sets_view.bring_rows(data_set)
-
-
-def next_steps(data_set: DataSet) -> list[tuple[str, str]]:
-    """Return what to do first with a table, each with a sentence: audit, anonymize, release."""
-    columns = data_set.declaration.schema.columns if data_set.declaration else ()
-    numbers = [column.name for column in columns if isinstance(column, IntervalColumn)]
-    first = next(iter([*numbers, *(column.name for column in columns)]), "")
-    release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
-    return [(step, EXPLAINED[step].format(column=plain(first))) for step in ("audit", "anonymize", release)]

@@ -37,7 +37,7 @@ class Hierarchy:
     levels: tuple[tuple[str, ...], ...]
     """levels[j][i] is the label of leaf i at level j; levels[0] are the leaves."""
     reason: str = field(default="", compare=False)
-    """The reason why it was suggested, in one sentence; empty when a person made it."""
+    """The reason why it was suggested, in one sentence; empty where the levels tell it."""
 
     def __post_init__(self) -> None:
         check(self.values, self.levels)

@@ -43,9 +43,7 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
         kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
         return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
     if shown.empty:
-        empty = Hierarchy(
-            values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="Few values: kept or suppressed"
-        )
+        empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)))
         return empty.covering(series)
     return _proposed(series, shown).covering(series)
 
@@ -68,9 +66,9 @@ def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hie
 def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
-        return flat(shown, reason="Few values: kept or suppressed")
+        return flat(shown)
     if shown.str.fullmatch(_DATE).all() and has_days(shown):
-        return dates(shown, reason="Dates: day, month, quarter, year, decade")
+        return dates(shown)
     numbers = pd.to_numeric(shown, errors="coerce")
     if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
         return _masked(shown)
@@ -78,12 +76,7 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return _numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
         if shown.str.contains(separator, regex=False).mean() >= SHARE:
-            return cut(
-                shown,
-                separator,
-                keep=keep,
-                reason=Text("Values have parts, cut at {strip!r}", strip=separator.strip()),
-            )
+            return cut(shown, separator, keep=keep)
     if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
         return flat(
             shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
@@ -133,7 +126,7 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
         )
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]
-        return order(ordered, GROUPS, reason="Few numbers: neighbors are joined, 2, 4, 8 and 16 at a time")
+        return order(ordered, GROUPS)
     cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)

@@ -38,7 +38,7 @@ class Gate:
         if k > whole.people[0]:
             raise InfeasibleError(
                 "k ({k}) is above the number of {whom}",
-                remedy="lower k, or bring more {whom}",
+                remedy="lower k, or choose less",
                 k=k,
                 whom=Text(counts),
             )

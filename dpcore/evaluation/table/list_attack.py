@@ -32,7 +32,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     if not plan.method.needs_hierarchies:
         raise ParameterError(
             "groups of this method are cut freely, so that a list cannot be recoded by levels",
-            remedy="make the table by levels (full-domain or local recoding)",
+            remedy="take the full-domain method, or choose less",
         )
     if not names or people.empty:
         raise nothing_in_common()

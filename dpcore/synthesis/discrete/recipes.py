@@ -109,7 +109,7 @@ class Tree(TableRecipe):
 
     @property
     def choosing(self) -> Text:
-        return Text("well under a second")
+        return Text("seconds")
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:

@@ -58,7 +58,7 @@ def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
         return []
     cells += [target.size - 1] * (column.size - len(labels))
     fact = Determines(column=column.name, target=target.name, cells=tuple(cells))
-    return [SuggestedFact(fact=fact, reason=Text("the census codebook numbers these levels"))]
+    return [SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook"))]
 
 
 def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:

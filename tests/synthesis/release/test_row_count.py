@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.errors import LimitError, ParameterError
+from dpcore.errors import LimitError, ParameterError, SchemaError
 from dpcore.synthesis import askable, chain, count_rows
 from tests.statistical import laws
 
@@ -134,7 +134,7 @@ def test_the_lower_end_is_that_of_frechet() -> None:
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ({"salary": (1, 2)}, "cannot be asked about column 'salary'"),
+        ({"salary": (1, 2)}, "has no column 'salary'"),
         ({"age": (0, 85)}, "is not a cell bound"), ({"age": (-10, 20)}, "is not a cell bound"),
         ({"age": (40, 20)}, "must rise"), ({"age": (20, 20)}, "must rise"),
         ({"age": (float("nan"), 20)}, "is not a cell bound"),
@@ -147,7 +147,7 @@ def test_the_lower_end_is_that_of_frechet() -> None:
 def test_what_cannot_be_asked(where: dict[str, Any], says: str) -> None:
     """A question outside the domain would be answered with some number."""
     _, release = released(MARGINALS, epsilon="1")
-    with pytest.raises(ParameterError, match=says):
+    with pytest.raises((ParameterError, SchemaError), match=says):
         count_rows(release, where)
 
 

@@ -173,16 +173,8 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column, unit = release.schema.column(name), sentences.counted(release)
     labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
-    heading, top = shown(name, at_most=60), int(counts.values.argmax())
-    alt = _(
-        "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} {counted}."
-    ).format(
-        counted=unit,
-        cells=len(labels),
-        column=heading,
-        top=shown(labels[top]),
-        rows=whole(float(counts.values[top])),
-    )
+    heading = shown(name, at_most=60)
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
     bars, values, ends = _bars(release, name)
     drawing = (
         upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
@@ -216,11 +208,11 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     labels = [release.schema.column(name).labels for name in pair]
     counts = release.answer(pair)
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
-    alt = _("Noisy counts of {a} by {b}, the stronger the color the more.").format(a=names[0], b=names[1])
+    together = _("{a} and {b} together").format(a=names[0], b=names[1])
     unit, values = sentences.counted(release), fold_table(counts.values, MAX_SIDE).tolist()
     return Picture(
-        title=_within(_("{a} and {b} together").format(a=names[0], b=names[1]), counts, unit),
-        drawing=grid(values, rows, columns, names=names, unit=unit, alt=alt),
+        title=_within(together, counts, unit),
+        drawing=grid(values, rows, columns, names=names, unit=unit, alt=together),
         table=_table(names, list(itertools.product(*labels)), counts.values, counts.low, counts.high),
     )
 
@@ -246,7 +238,7 @@ def figures_table(model: Figures) -> pd.DataFrame:
             {
                 _("figure"): figure_name(figure.name),
                 _("value"): figure_words(figure),
-                _("off by, at most"): _plus_minus(figure.half_width),
+                _("off by"): _plus_minus(figure.half_width),
                 _("places off, at most"): _plus_minus(figure.rank_error),
             }
             for figure in model.figures
@@ -302,10 +294,9 @@ def _promise(release: Release) -> list[str]:
 
 def _reading(release: Release) -> frozenset[str]:
     """Return which explanations of `page.html` the page needs."""
-    model = release.model
-    kind = "figures" if isinstance(model, Figures | FoundCategories) else "counts"
-    drawn, pairs = (
-        "drawn" if release.model_columns else kind,
-        "pairs" if isinstance(model, SyntheticModel) else kind,
-    )
-    return frozenset({kind, drawn, pairs})
+    needed = {
+        "counts": not isinstance(release.model, Figures | FoundCategories),
+        "drawn": bool(release.model_columns),
+        "pairs": isinstance(release.model, SyntheticModel),
+    }
+    return frozenset(name for name in needed if needed[name])
