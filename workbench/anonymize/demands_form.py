@@ -60,7 +60,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         persist_state="session",
     )
     models = _secrets(current)
-    with st.expander(_("More choices"), key="anonymize-more"):
+    with st.expander(_("For experts"), key="anonymize-more"):
         suppressed = st.selectbox(
             capital("suppressed rows"),
             SUPPRESSED_ROWS,

@@ -78,7 +78,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     titles = _titles(releases.earlier(curator))
     order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
     key = st.selectbox(
-        _("Show another one next to it"),
+        _("Side by side"),
         order,
         index=None,
         format_func=lambda key: titles[key],

@@ -38,7 +38,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
     if not names:
         return {}
     key = f"part-{curator.account.dataset}"
-    with st.expander(_("Only a part of the table")):
+    with st.expander(_("Only rows with")):
         name = st.selectbox(capital("column"), names, index=None, key=key, persist_state="session")
         if name is None:
             return {}

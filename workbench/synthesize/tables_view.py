@@ -32,7 +32,7 @@ def show(release: Release) -> None:
         )
     if len(clique) > 2:
         pair = st.multiselect(
-            _("Show two of its columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
+            capital("columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
         )
         if len(pair) != 2:
             return
