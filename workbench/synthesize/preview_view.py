@@ -180,7 +180,7 @@ def _warn(preview: Preview) -> None:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
     if half < DROWNED * mean:
-        st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
+        st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
         _("**Noise will drown this.** {facts} Nothing is charged yet.").format(facts=facts),
