@@ -26,7 +26,7 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(browser, ta
         person.sees("What was spent and released is kept. Open the same table again to go on.")
         person.sees("Histogram of age")  # what was released is shown still
         person.press("Understood").go("Data")
-        person.bring(table, "people.csv", "The file people.csv").sees("The data set is open")
+        person.bring(table, "people.csv", "Drop a table here").sees("The data set is open")
         assert "epsilon: spent 0.5" in person.page.locator("body").inner_text()
         person.go("Synthesize").sees("Histogram of")  # the release that was paid before
         idle.page.reload()

@@ -68,7 +68,7 @@ def test_a_file_is_checked_by_dropping_it(app):
     assert app.at.title[0].value == "Is this anonymous?"
     assert "of the people are unique" in app.text or "Nobody is unique" in app.text
     app.go("upload")
-    assert "200 rows and 3 columns" in app.text, "it would have to be brought again to be shared"
+    assert "200 rows of 3 columns" in app.text, "it would have to be brought again to be shared"
 
 
 def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
@@ -76,7 +76,7 @@ def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
     for page in ("anonymize", "evaluate", "links", "ledger", "codebook", "synthesize"):
         assert app.go(page).at.file_uploader, page
     app.go("ledger").at.file_uploader[-1].upload("people.csv", CSV, "text/csv").run()
-    assert "200 rows and 3 columns" in app.text
+    assert "200 rows of 3 columns" in app.text
     app.go("upload").open_draft()
     assert app.at.title[0].value == "Ledger"
 
@@ -127,7 +127,7 @@ def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
     assert len(shares) >= len(reading.STAGES)
     assert shares == sorted(shares)
     assert [each.label for each in app.at.button].count("Stop") == 0, "it would stay after the reading"
-    assert "200 rows and 3 columns" in app.text
+    assert "200 rows of 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state
 
@@ -137,7 +137,7 @@ def test_parquet_is_read(app):
     file = io.BytesIO()
     pd.DataFrame({"age": np.arange(20, 60), "sex": ["F", "M"] * 20}).to_parquet(file)
     app.upload(file.getvalue(), "people.parquet")
-    assert "40 rows and 2 columns" in app.text
+    assert "40 rows of 2 columns" in app.text
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):

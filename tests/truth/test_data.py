@@ -112,8 +112,8 @@ def head(name: str) -> Callable[[Drafted], Any]:
 def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
     names = [*of.grid.index]
     return {
-        "{number:,} rows and {columns} columns were read.|number": lambda of: len(of.odd.frame),
-        "{number:,} rows and {columns} columns were read.|columns": lambda of: of.odd.frame.shape[1],
+        "{number:,} rows of {columns} columns|number": lambda of: len(of.odd.frame),
+        "{number:,} rows of {columns} columns|columns": lambda of: of.odd.frame.shape[1],
         **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
@@ -189,7 +189,7 @@ def test_every_figure_is_of_the_table(marking, name) -> None:
     """A cap would be said to keep other rows than it does, or cells that nobody can read would be hidden."""
     of = drafted(name)
     seen = check(figures(of.tab, marking), facts(of), STATIC, of)
-    assert seen >= {f"{GRID} > missing", "{number:,} rows and {columns} columns were read.|number"}
+    assert seen >= {f"{GRID} > missing", "{number:,} rows of {columns} columns|number"}
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

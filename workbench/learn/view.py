@@ -117,7 +117,7 @@ def _question(key: str) -> None:
     if answer is None:
         return
     if answer == data["right"]:
-        st.success(_("Right."))
+        st.success(capital("right"))
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS}

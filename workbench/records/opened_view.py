@@ -6,7 +6,7 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import askable
 from workbench.ui import file_view, questions_view, widgets
 from workbench.ui.files import release_file
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 from workbench.ui.report import of_release
 from workbench.ui.report.document import page
 
@@ -44,4 +44,4 @@ def show() -> None:
             key="opened-html",
         )
         document = of_release.document(release, contents=())
-        widgets.show_page(page(document).html(), alt=_("What the release holds"))
+        widgets.show_page(page(document).html(), alt=capital("release"))

@@ -121,7 +121,7 @@ def bring_rows(data_set: DataSet) -> None:
     columns, name = listed(names, most=15), plain(declaration.name)
     st.markdown(SAYS.say("bring", number=len(names), columns=columns, name=name))
     file_view.file_uploader(
-        _("The file {name}").format(name=name),
+        _("Drop a table here"),
         type=ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,

@@ -29,7 +29,7 @@ def show(draft: Draft) -> None:
         draft.rows = st.number_input(label, 1, value=draft.rows, key="plan-rows", persist_state="session")
     else:
         st.title(_("Share numbers or a table") if is_shared else _("Open the data set"))
-        st.write(n_("read", len(draft.frame), columns=len(draft.frame.columns)))
+        st.write(n_("rows of columns", len(draft.frame), columns=len(draft.frame.columns)))
     source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
