@@ -43,10 +43,10 @@ WAYS = {
     "share": (
         ("A table to share", "What is it for?"),
         ("See what would come out", "What you would get"),
-        ("Release for", "A last look"),
+        ("Release for", "Pay and release"),
         ("Pay and release", "What is promised, and what not"),
         ("Is it good enough?", "would have to change"),
-        ("Show it to somebody", "This is what will be seen"),
+        ("Show it to somebody", "The page behind the link"),
         ("Make the link", "/share/"),
     ),
     "collect": (("Ask a question", "What you would get"), ("Make 1,000 links", "The survey is open")),
@@ -219,8 +219,8 @@ def measure() -> dict[str, dict[str, float]]:
             person = Person(browser, server).visit().open(csv).go("Synthesize")
             on_page = quotes_on_the_page(person)
             person.press("A whole table")
-            person.page.get_by_text("drop them", exact=False).first.click()
-            person.rest().release().go("Evaluate").sees("moved most", seconds=120).rest()
+            person.page.get_by_text("drop the relations", exact=False).first.click()
+            person.rest().release().go("Evaluate").sees("Farthest from the original", seconds=120).rest()
             ours = charts(person)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "people.csv").write_bytes(csv)

@@ -109,7 +109,7 @@ class Walk:
     def judge(self) -> None:
         """Ask for the verdict of the release that is shown."""
         self.person.button(JUDGE).click()
-        self.person.sees("moved most is", seconds=WAIT)
+        self.person.sees("Farthest from the original", seconds=WAIT)
 
     def pay(self) -> None:
         """Confirm the offered release and wait for its result."""
@@ -167,7 +167,12 @@ def second(person: Person) -> list[dict[str, Any]]:
     walk.step("release it", 2, walk.pay, "4, 7.6 s")
     walk.step("rows", 1, lambda: walk.download("Rows (CSV)"), "1, 0.8 s")
     walk.step("a report", 1, lambda: walk.download("Download as one HTML file"), "did not exist")
-    walk.step("verdict", 1, lambda: person.press(JUDGE).sees("moved most is", WAIT), "1, 2.7 s, no verdict")
+    walk.step(
+        "verdict",
+        1,
+        lambda: person.press(JUDGE).sees("Farthest from the original", WAIT),
+        "1, 2.7 s, no verdict",
+    )
     for tab in ("Pairs", "Questions"):
         walk.step(tab, 1, lambda tab=tab: person.page.get_by_text(tab, exact=True).click(), "1, 2 s")
     walk.step("ledger", 1, lambda: person.go("Ledger").sees("Charges"), "1, 4.0 s")

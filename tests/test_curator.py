@@ -213,7 +213,7 @@ def test_unknown_error_has_no_inverse() -> None:
 def test_a_recipe_cannot_spend_more() -> None:
     """The measurer holds the reserved loss and gives nothing beyond it."""
     curator = opened()
-    with pytest.raises(dp.BudgetExceeded, match="reserved"):
+    with pytest.raises(dp.BudgetExceeded, match="more than what is left"):
         curator.run(Does(lambda measurer: measurer.measure([("age",)], ONE.share(Fraction(1, 10**9)))), ONE)
     assert curator.balance().spent == 0  # a dry run met the refusal first
     with pytest.raises(dp.ParameterError, match="rho"):

@@ -131,7 +131,7 @@ def opened(
         return Curator.open(table, schema, budget=budget, ledger=ledger, name=name)
     alike = likeness.find(table, ledger) if ledger.account(dataset) is None else None
     if alike is not None and people is None:
-        raise ParameterError(
+        raise UsageError(
             "{alike} Are both about the same people?",
             remedy="open another account by --new-account same, also if you do not know, or --new-account "
             "different",

@@ -21,7 +21,12 @@ class Coding:
 
     def __post_init__(self) -> None:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
-            raise ParameterError("the lower bound is above the upper one", remedy="put the lower bound first")
+            raise ParameterError(
+                "low ({low}) must be below high ({high}), and both finite",
+                remedy="put the lower bound first",
+                low=self.low,
+                high=self.high,
+            )
         if self.base is not None and not self.base > 0:
             raise ParameterError("the base of rounding must be above 0", remedy="use a number such as 10")
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.detector import name_words
 from dpcore.schema.values import MISSING, SUPPRESSED
 
@@ -116,7 +116,7 @@ class Criterion:
         fields = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) if name in rules() else {}
         clauses = tuple(Clause(**each) for each in fields.get("clause", ()) if only in ("", each["id"]))
         if not clauses:
-            raise ParameterError(
+            raise UsageError(
                 "there is nothing of this name", remedy="take one of {known}", known=", ".join(rules())
             )
         return cls(rule=rule, clauses=clauses, **fields["criterion"][0])

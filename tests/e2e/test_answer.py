@@ -161,7 +161,7 @@ def test_a_link_that_was_closed_meanwhile(tmp_path: Path, respondent: Respondent
         respondent.draw(server.link(), "often")
         server.surveys.close(server.key)
         respondent.send()
-        respondent.page.get_by_text("does not work any more").wait_for()
+        respondent.page.get_by_text("It was answered already, has expired, was closed").wait_for()
 
 
 def test_without_a_script_nothing_is_asked(tmp_path: Path, browser: Any) -> None:

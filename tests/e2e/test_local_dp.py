@@ -50,9 +50,9 @@ def test_from_design_to_estimate(visitor, server, browser):
     part(person, "Read the answers")
     part(person, "A survey made here")
     fill(person, "Key to read the answers", key)
-    person.sees("9 of 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
+    person.sees("9 / 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
-        person.button("All reports").click()
+        person.button("Reports as JSON lines").click()
     lines = waiting.value.path().read_text().splitlines()
     assert len(lines) == 9
     person.press("Close the survey").sees("closed")

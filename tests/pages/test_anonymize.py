@@ -440,7 +440,7 @@ def test_k_above_the_rows(app: Tab) -> None:
 def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
     said = app.text
-    places = [said.index(f"**Table {step.number}**") for step in EXAMPLES]
+    places = [said.index(f"**Table: {step.number}**") for step in EXAMPLES]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 

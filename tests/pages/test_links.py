@@ -71,7 +71,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert shares.open(again, None) is None
     assert "revoked" in opened.text
     opened.set("text_input", "Title", " ")
-    assert "needs a name" in opened.errors
+    assert "text is empty" in opened.errors
     assert opened.button("Make the link").disabled
 
 

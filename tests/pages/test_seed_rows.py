@@ -84,7 +84,7 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
 def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
     """SEEDS B12: the list found nobody only because 1930s is no date of it."""
     app.press("Open this sample: Hospital").press("Open the data set").go("anonymize")
-    app.press("Make the anonymized table").set("toggle", "The attacker holds the sample voter list", True)
+    app.press("Make the anonymized table").set("toggle", "The invented voter list of the sample", True)
     assert app.errors == ""
     assert ", 0 are found with certainty" in app.text
     assert "each of these at least" in app.text

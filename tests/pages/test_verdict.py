@@ -41,7 +41,7 @@ def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
     assert shown == ["Use this epsilon: 1", "Plan it for sex alone"]
     app.press("Release something else")
     assert app.button("Draw again").disabled
-    assert "It was not fit at this loss" in app.text
+    assert "Release it again with a larger share" in app.text
     app.press("Show the stored release").press("Plan it for sex alone")
     assert app.button("Release for epsilon 0.5")
     assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["sex"]

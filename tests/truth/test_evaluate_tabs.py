@@ -211,7 +211,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
     facts = {
         SAFE + "people": attacked.rows,
         SAFE + "control": attacked.rows,
-        "Disclosure > value": f"{attacked.works} of 7",
+        "Disclosure > value": f"{attacked.works} / 7",
         HEAD + "attack": lambda cells: len(cells) == 21,
         HEAD + "of": lambda cells: len(cells) == 21,
         HEAD + "attempts": [attempts for _hits, attempts in attacked.rates],

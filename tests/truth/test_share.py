@@ -635,9 +635,9 @@ BOTH = "Whoever is in both tables loses {loss} to both releases together.|loss"
 CHANGED = "More than noise and chance explain: {cells}.|cells"
 SIGNS = {
     2: "more, beyond noise",
-    1: "more than the noise",
+    1: "beyond the noise",
     0: "cannot be told",
-    -1: "fewer than",
+    -1: "beyond the noise",
     -2: "fewer, beyond",
 }
 

@@ -502,9 +502,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     }
     seen |= compared(walk, marking, facts)
     walk.tab.set("button_group", "Show", marking.gettext("answers"))
-    clique = tuple(
-        next(each.value for each in walk.tab.at.multiselect if bare(each.label) == "How many rows by")
-    )
+    clique = tuple(next(each.value for each in walk.tab.at.multiselect if each.key == "answer-columns"))
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
     walk.tab.set("button_group", "Show", marking.gettext("error by noise"))
     largest = {

@@ -235,7 +235,7 @@ def guided_example() -> None:
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:
-            st.markdown(f"**{capital('table')} {step.number}**")
+            st.markdown(f"**{named(capital('table'), step.number)}**")
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))

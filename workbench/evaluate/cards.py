@@ -73,7 +73,7 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
     cards: list[tuple[float, Card]] = []
     for name, value, floor, alone in zip(similarity.marginals.columns, *similarity.relations, strict=True):
         kept = kept_share(float(value), floor=float(floor), independent=float(alone))
-        level, word = "good", _("no relations to lose")
+        level, word = "good", named(_("relations kept"), "–")
         if kept is not None:
             level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
             word = named(_("relations kept"), percent(kept))

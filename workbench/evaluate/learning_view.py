@@ -21,7 +21,7 @@ from workbench.evaluate.charts import scores
 from workbench.evaluate.form import SAYS, Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, capital, commas
+from workbench.ui.language import Words, _, capital, commas, named
 from workbench.ui.method_charts import SCENARIOS
 from workbench.ui.wording import plain
 
@@ -62,7 +62,7 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
     measured = {score.measure for score in scored}
     titles = {each: title for each, title in MEASURES.items() if each in measured}
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
-    better = _("more is better") if HIGHER_IS_BETTER[measure] else _("less is better")
+    better = named(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
     for scenario in (2, 1):
         st.markdown(f"**{SCENARIOS[str(scenario)]}** ({better})")
         frame = scores_table(scored, measure, scenario)

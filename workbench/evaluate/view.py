@@ -75,7 +75,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
         (
             _("Disclosure"),
             _attack_words(candidate),
-            _("How many of six attacks work better on people in the release than on others."),
+            _("How many of the attacks work better on people in the release than on others."),
         ),
     )
     for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):

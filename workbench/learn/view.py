@@ -117,7 +117,7 @@ def _question(key: str) -> None:
     if answer is None:
         return
     if answer == data["right"]:
-        st.success(_("Right."))
+        st.success(capital("right"))
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS}
@@ -132,8 +132,7 @@ def _question(key: str) -> None:
 def _textbook() -> None:
     """Show k-anonymity, counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
-    numbers = {number: number for number in steps}
-    step = steps[widgets.choose(capital("table"), numbers, key="learn-holes-table")]
+    step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))

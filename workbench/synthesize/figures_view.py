@@ -68,7 +68,6 @@ def show_classes(release: Release, model: GaussianModel) -> None:
         lines.append(line)
     st.markdown(_("**What each class is like: mean ± standard deviation, from the noisy sums alone.**"))
     st.dataframe(pd.DataFrame(lines), hide_index=True)
-    st.caption(_("Columns that are no numbers are shown where their cells lie between -1 and 1."))
 
 
 def on_scale(column: IntervalColumn, center: float, scale: float) -> tuple[float, float]:

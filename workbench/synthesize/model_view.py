@@ -62,7 +62,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
 
 def _answers(release: Release, model: SyntheticModel) -> None:
     columns = st.multiselect(
-        _("How many rows by"),
+        capital("columns"),
         list(model.columns),
         list(next(iter(model.cliques), model.columns[:1])[:2]),
         max_selections=2,

@@ -28,6 +28,7 @@ from workbench.ui.language import Words, _, capital, digits, n_, named
 from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
 
 WORDS = Words("synthesize.preview")
+VERDICT = Words("synthesize.verdict")
 
 DROWNED, ROUGH = 1.0, 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -179,7 +180,7 @@ def _warn(preview: Preview) -> None:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
     if half < DROWNED * mean:
-        st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
+        st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
         _("**Noise will drown this.** {facts} Nothing is charged yet.").format(facts=facts),
@@ -263,7 +264,8 @@ def _buy(preview: Preview) -> None:
         ):
             view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
     if is_unfit:
-        st.caption(_("It was not fit at this loss: take a larger one, or fewer columns."))
+        ways = _("Release it again with a larger share of the budget, or with fewer columns.")
+        st.caption(f"{VERDICT['not fit']} {ways}")
     if quote.charge < quote.own_charge:
         st.caption(WORDS.say("by itself", own=amount(quote.own_charge, account)))
     if quote.balance.left <= 0:

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import samples, session
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, capital
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
@@ -23,7 +23,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
         return given
     if curator.account.dataset != session.kept(("sample with a list",), _fingerprint_of_the_sample):
         return None
-    if st.toggle(_("The attacker holds the sample voter list"), value=True, key=f"{key}-sample"):
+    if st.toggle(capital("the invented voter list of the sample"), value=True, key=f"{key}-sample"):
         return _("the invented voter list of the sample"), _voter_list()
     return None
 

@@ -36,7 +36,7 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
         assert bad.floor < good.value < bad.value
         assert abs(bad.value - bad.independent) < 0.3 * bad.independent
     alone = next(each for each in lost if each.title == "city")
-    assert alone.word == "no relations to lose"
+    assert alone.word == "relations kept: –"
     end = cards.end_of(lost)
     assert end >= max(each.value for each in lost)
     places = [float(each) for each in re.findall(r"calc\(([\d.]+)%", cards.drawn(lost, end=end))]

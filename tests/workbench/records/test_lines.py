@@ -70,7 +70,7 @@ def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
         again.accept(DATASET)
         found = datasets.find(DATASET, again)
         assert found is not None
-        assert list(notes(found)["noted"]) == [
+        assert list(notes(found)["note"]) == [
             "an older copy of the ledger was accepted, without 7 lines",
             "the ledger was sealed again under a new key",
             "opened again: an account of this table, with 2 lines, was deleted and forgotten",

@@ -251,7 +251,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     assert public_name(mine.lines()) == mine.id[:8]
     assert "4817" not in export(mine)
     for name in ("", " "):
-        with pytest.raises(ParameterError, match="needs a name"):
+        with pytest.raises(ParameterError, match="this text is empty"):
             ada.show(mine.id, ANN.address, name)
     for name in ("A study", " Another study "):
         ada.show(mine.id, ANN.address, name)

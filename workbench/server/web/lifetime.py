@@ -72,7 +72,7 @@ async def _forget_regularly(seconds: float) -> None:
             for holder in idle:
                 tabs.start_anew(holder.tab, holders.KEY, holder)
             ended = tabs.forget_closed()
-            await asyncio.to_thread(tabs.give_back_rows, dropped=bool(ended or idle))
+            tabs.give_back_rows(dropped=bool(ended or idle))  # in another thread, values stayed readable
         except Exception as error:  # another version of Streamlit: said, and tried again
             _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
         else:
