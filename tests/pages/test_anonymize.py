@@ -577,7 +577,7 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     app.set("number_input", "Average risk at most", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
-    table = next(frame.value for frame in app.at.dataframe if "mean after" in frame.value)
+    table = next(frame.value for frame in app.at.dataframe if "mean, after" in frame.value)
     seen = [float(text.replace(",", "")) for text in table.iloc[0, 1:]]
     expected = [raw["wage"].mean(), raw["wage"].std(), wages.mean(), wages.std()]
     assert np.allclose(seen, expected, rtol=0.01)

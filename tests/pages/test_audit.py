@@ -61,7 +61,7 @@ def test_the_sample_meets_its_voter_list(app: Tab) -> None:
     app.press("Open this sample: Hospital visits").press("Open the data set").go("audit")
     assert "are found with certainty" in app.text
     assert "patient_id and name name people" in app.text.replace("\\", "")
-    app.set("toggle", "The attacker holds", False)
+    app.set("toggle", "The invented voter list", False)
     assert "No list was given" in app.text
 
 

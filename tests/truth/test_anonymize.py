@@ -214,7 +214,7 @@ STATIC = {
     f"{BEFORE} > of",
     f"{SINGLED} > risk that a guess is right",
 }
-EXAMPLE = "Table: |text"
+EXAMPLE = "table: |text"
 """Here begins the guided example, the end of the page: small tables of a book, the same for every table."""
 
 
