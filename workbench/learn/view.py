@@ -132,7 +132,14 @@ def _question(key: str) -> None:
 def _textbook() -> None:
     """Show k-anonymity, counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
-    step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
+    step = steps[
+        st.selectbox(
+            capital("table"),
+            list(steps),
+            format_func=lambda number: _(steps[number].title),
+            key="learn-holes-table",
+        )
+    ]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
