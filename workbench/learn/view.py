@@ -132,11 +132,7 @@ def _question(key: str) -> None:
 def _textbook() -> None:
     """Show k-anonymity, counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
-    titles = {number: _(step.title) for number, step in steps.items()}
-    number = st.selectbox(
-        capital("table"), list(steps), format_func=titles.__getitem__, key="learn-holes-table"
-    )
-    step = steps[number]
+    step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
