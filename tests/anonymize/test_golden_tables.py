@@ -119,7 +119,7 @@ def test_table_6_6() -> None:
 
 def test_table_6_6_repaired() -> None:
     """SEEDS B11: with ages as 20-49, QI (zip, age): k = 4, l = 3."""
-    classes = classes_of(TABLES["6.6, repaired"], {"zip": 0, "age": 0}, "disease")
+    classes = classes_of(TABLES["6.6b"], {"zip": 0, "age": 0}, "disease")
     assert classes.sizes.min() == 4
     assert classes.histogram("disease").distinct.min() == 3
 
