@@ -77,9 +77,8 @@ def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
     for model in plan.models:
         if isinstance(model, AverageRisk) and model.among(groups, kept).any():
             raise InfeasibleError(
-                "{method} does not check {model}",
-                remedy="take the full-domain method, or choose less",
-                method=plan.method.kind,
+                "the groups of this method do not keep to an {model}",
+                remedy="raise k, or take the full-domain method",
                 model=model,
             )
     counts_people = plan.method.cuts_freely and plan.counted is not None

@@ -171,7 +171,7 @@ def test_marginals_and_independent_columns(opened):
     assert opened.errors == ""
     assert len(opened.at.selectbox[0].options) == 3
     opened.set("button_group", "Show", "Side by side")
-    other = next(each for each in opened.at.selectbox if each.label.startswith("Show another"))
+    other = next(each for each in opened.at.selectbox if each.label == "Side by side")
     other.select_index(0).run()
     assert opened.errors == ""
     assert any("better" in each.value for each in opened.at.dataframe)

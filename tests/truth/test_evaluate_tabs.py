@@ -227,7 +227,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
 def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, older = walked()
     tab.set("button_group", "Show", marks.gettext("Side by side"))
-    other = next(each for each in tab.at.selectbox if "next to it" in each.label)
+    other = next(each for each in tab.at.selectbox if each.label == marks.gettext("Side by side"))
     other.select_index(0).run()
     seen = figures(tab, marks)
     both = (truth, older)

@@ -60,7 +60,9 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
         )
         if quote.expected:
             worst = max(each.half_width() for each in quote.expected)
-            st.write(named(capital("off by, in 95 of 100 cases"), f"± {number(worst)}"))
+            st.write(
+                named(_("Off by, rows"), f"± {number(worst)}"), _("A cell, at most, in 95 of 100 cases.")
+            )
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
