@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import dpcore as dp
 from dpcore.evaluation.utility import learning, similarity
-from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
+from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures, rounded
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_evaluate import (
@@ -227,7 +227,7 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
 def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, older = walked()
     tab.set("button_group", "Show", marks.gettext("Side by side"))
-    other = next(each for each in tab.at.selectbox if each.label == marks.gettext("Side by side"))
+    other = next(each for each in tab.at.selectbox if bare(each.label) == "Side by side")
     other.select_index(0).run()
     seen = figures(tab, marks)
     both = (truth, older)
