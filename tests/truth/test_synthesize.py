@@ -128,6 +128,11 @@ def covers(errors: Any, *, most: float = 1.6) -> Fact:
     return holds
 
 
+def best_mean(errors: list[Any]) -> Any:
+    """The errors of the mean with the least variance, of independent ones."""
+    return np.average(errors, axis=0, weights=[1 / each.var() for each in errors])
+
+
 def near(*lists: Any) -> Fact:
     """Each number is, to three digits, that of one of the lists, which a chart and its table show."""
 
@@ -469,13 +474,9 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         assert 0.8 * own - 1 <= half <= 1.25 * own + 1, f"{name}: {half} was said before, {own} came"
     total = file["model"]["graph"]["total"]
     pairs = {tuple(pair) for m in measured for pair in itertools.combinations(m["clique"], 2)}
-    sums = [
-        summed(walk.rng, scale_of(m["variance"]), array(m["values"]).size)
-        for m in measured
-        if len(m["clique"]) <= 1
-    ]
-    error = np.average(sums, axis=0, weights=[1 / each.var() for each in sums])
-    needed = float(np.quantile(np.abs(error), 0.95))
+    sums = [summed(walk.rng, scale_of(m["variance"]), array(m["values"]).size) for m in measured]
+    alone = [each for each, m in zip(sums, measured, strict=True) if len(m["clique"]) <= 1]
+    needed = float(np.quantile(np.abs(best_mean(alone)), 0.95))  # before, no pair is chosen
     two = [walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)]
     size = "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
     planned |= {
@@ -489,7 +490,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         "Release something > second": lambda shown: len(shown) == len(two),
     }
     seen = checked(before, planned, walk)
-    facts = of_release(walk, total, error)
+    facts = of_release(walk, total, best_mean(sums))
     here = "Columns and relations"
     seen |= compared(walk, marking, facts | of_columns(walk, here))
     walk.tab.set("button_group", "Show", marking.gettext("Relations"))
