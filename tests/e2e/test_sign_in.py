@@ -224,6 +224,8 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     assert answer is not None
     assert answer.status == 200
     assert ann.page.locator("h1").inner_text() == title
+    cy.button("Revoke").scroll_into_view_if_needed()
+    cy.page.wait_for_timeout(1_000)  # the frame above it has scrolled too, and takes no click meant for it
     cy.press("Revoke").sees("revoked")
     answer = ann.page.goto(address)
     assert answer is not None

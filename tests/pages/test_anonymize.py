@@ -282,11 +282,14 @@ RIGHT = {
 }
 WRONG = {
     "missing path": ("\n".join(LINES[:3]).encode(), "no line for some values"),
-    "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "more than one label"),
+    "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "ends as they do"),
     "not nested": (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
-    "two paths": (b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n", "two different paths"),
-    "ragged": (b"33617;a;*\n33620;*\n", "number of levels"),
-    "empty": (b"", "empty"),
+    "two paths": (
+        b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n",
+        "there is not one line per value",
+    ),
+    "ragged": (b"33617;a;*\n33620;*\n", "there is not one line per value"),
+    "empty": (b"", "there is not one line per value"),
     "too little UTF-16": (b"\xff\xfe3\x00", "no line for some values"),
 }
 
