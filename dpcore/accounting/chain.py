@@ -5,7 +5,7 @@ import hmac
 import itertools
 from collections.abc import Sequence
 
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, conflict, corrupt
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, altered, conflict, corrupt
 
 TAIL = 64
 
@@ -66,9 +66,9 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
     Raises: LedgerCorrupt.
     """
     if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
     if last.standing != standing.digest:
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
 
 
 def check_sealed(key: bytes, line: Line) -> Line:
@@ -105,7 +105,7 @@ def check_chain(
     Raises: LedgerCorrupt at the first line that does not fit.
     """
     if walk(key, standing.account, lines, releases, head) != standing:
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
     check_head(key, lines[-1], head, standing)
 
 
@@ -134,10 +134,10 @@ def walk(
             )
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
     if lines[0].content.get("account") != account.to_dict():
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
-        raise corrupt("the ledger was altered, or a part of it is missing")
+        raise altered()
     return now

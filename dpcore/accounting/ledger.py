@@ -82,7 +82,7 @@ class Account:
 
 
 _SOURCE = "source "
-_LONGEST_NAME, _LONGEST_PART = 57, 100
+LONGEST_NAME, _LONGEST_PART = 57, 100
 
 
 def source_dataset(name: str) -> str:
@@ -90,8 +90,8 @@ def source_dataset(name: str) -> str:
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
-    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise long_text(_LONGEST_NAME)
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise long_text(LONGEST_NAME)
     return _SOURCE + name
 
 
@@ -232,7 +232,7 @@ class Standing:
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise corrupt("the ledger was altered, or a part of it is missing") from error
+            raise altered() from error
 
     @property
     def digest(self) -> str:
@@ -360,6 +360,11 @@ def check_states(request_id: str, states: Sequence[str], expected: list[State]) 
             if expected
             else conflict(request_id)
         )
+
+
+def altered() -> LedgerCorrupt:
+    """Return the error for a ledger that is not as it was written."""
+    return corrupt("the ledger was altered, or a part of it is missing")
 
 
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:

@@ -135,7 +135,9 @@ def test_rho_of_pure_is_below_opendp() -> None:
     from opendp.domains import atom_domain
     from opendp.measurements import make_laplace
     from opendp.metrics import absolute_distance
+    from opendp.mod import enable_features
 
+    enable_features("contrib")
     for epsilon in (0.01, 0.5, 2.0):
         pure = make_laplace(atom_domain(T="i64"), absolute_distance(T="i64"), scale=1 / epsilon)
         theirs = make_pureDP_to_zCDP(pure).map(1)

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpcore.accounting.ledger import LONGEST_NAME
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema.source import Source
@@ -17,7 +18,7 @@ from workbench.store.sources import Listed, sources_in
 
 MOST = 100
 """Tables that are listed, of the first 10,000 files."""
-_FILES, _NAME = 10_000, 57
+_FILES = 10_000
 _KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
@@ -97,6 +98,6 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
 
 def _short(name: str) -> str:
     """Return a name that is no longer than an account's, and still that of no other file."""
-    if len(name) <= _NAME:
+    if len(name) <= LONGEST_NAME:
         return name
     return f"{name[:36]}~{hashlib.sha256(name.encode()).hexdigest()[:20]}"

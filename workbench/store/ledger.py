@@ -17,9 +17,9 @@ from dpcore.accounting.ledger import (
     Line,
     Standing,
     State,
+    altered,
     check_reserve,
     check_same,
-    corrupt,
     no_account,
     open_content,
 )
@@ -344,7 +344,7 @@ class SqlLedger:
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
-            raise corrupt("the ledger was altered, or a part of it is missing")
+            raise altered()
         if seen is not None:
             check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last

@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import check_sealed
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, check_states, corrupt
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, altered, check_states, corrupt
 from workbench.store.tables import accounts, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
@@ -47,7 +47,7 @@ def account_of(row: Any) -> Account:
             unit=json.loads(row.unit),
         )
     except (ValueError, TypeError) as error:
-        raise corrupt("the ledger was altered, or a part of it is missing") from error
+        raise altered() from error
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:

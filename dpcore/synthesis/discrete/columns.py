@@ -34,10 +34,10 @@ TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
 FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
 FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
-CLEAR_RUNS, FEWEST_RUNS = (
-    20,
-    5,
-)  # runs of an ordered column that are to be clear, and that it has where it is wide
+CLEAR_RUNS = 20
+"""Runs of an ordered column that are to be clear."""
+FEWEST_RUNS = 5
+"""Runs that a wide ordered column has at least."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
