@@ -346,10 +346,15 @@ class Life:
         return {**kept, "lost": len(self.paid) - committed, "in_order": checked}
 
 
-def growth(samples: list[dict[str, float]]) -> float:
-    """Slope of the memory, by least squares."""
-    minutes, sizes = [each["minute"] for each in samples], [each["mb"] for each in samples]
-    return round(60 * float(np.polyfit(minutes, sizes, 1)[0]), 1) if len(samples) > 2 else float("nan")
+def growth(samples: list[dict[str, float]], window: int = 5) -> float:
+    """Slope of the memory, by least squares through the lowest of each five samples.
+
+    What is on its way at a moment takes tens of megabytes; what stays is there at quiet moments too.
+    """
+    windows = [samples[start : start + window] for start in range(0, len(samples), window)]
+    lows = [min(each, key=lambda sample: sample["mb"]) for each in windows]
+    minutes, sizes = [each["minute"] for each in lows], [each["mb"] for each in lows]
+    return round(60 * float(np.polyfit(minutes, sizes, 1)[0]), 1) if len(lows) > 2 else float("nan")
 
 
 def main() -> None:
