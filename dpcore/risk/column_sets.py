@@ -63,7 +63,8 @@ def column_sets(
         raise too_many_columns()
     own = [leaves_of(frame, name).codes if codes is None else codes[name] for name in columns]
     together = class_index(own if person is None else [*own, person])
-    first = np.unique(together, return_index=True)[1]
+    first = np.empty(int(together.max(initial=-1)) + 1, dtype=np.int64)
+    first[together] = np.arange(len(together))
     weights = np.bincount(together, counts)
     tuples = [column[first] for column in own]
     whose = None if person is None else person[first]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -10,6 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
+from dpcore.tables.classes import IntArray, leaves_of
+
+Frame = pd.DataFrame | Callable[[str], pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +70,39 @@ class DistinctRows(Microdata):
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
     held: Held | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CodedRows(Microdata):
+    """Some columns of all rows, as private as rows, by codes of their values in as few bytes as these need.
+
+    Attributes:
+        frame: (rows,) the code of each value.
+        values: column -> the value of each code, sorted; a missing one is the last.
+        person: (rows,) number of the person; None where every row is one.
+        counts: (rows,) how many rows each stands for, all of different people; None for one each.
+    """
+
+    values: Mapping[str, pd.Series]
+    person: IntArray | None
+    counts: IntArray | None
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], frame: Frame, person: IntArray | None, counts: IntArray | None = None
+    ) -> CodedRows:
+        """Code columns, one after the other.
+
+        Args: frame: the columns, or what gives a frame with the column of a name.
+        Raises: SchemaError for an unknown column, or without rows.
+        """
+        codes, values = dict[str, IntArray](), dict[str, pd.Series]()
+        for name in names:
+            leaves = leaves_of(frame if isinstance(frame, pd.DataFrame) else frame(name), name)
+            codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
+            own = pd.Series(leaves.values, name=name)
+            values[name] = own.reindex(range(len(own) + leaves.has_missing))
+        return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person, counts=counts)
 
 
 @dataclass(frozen=True, eq=False)
