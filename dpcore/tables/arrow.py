@@ -7,7 +7,7 @@ so that a table read in batches is the table read at once.
 import contextlib
 import decimal
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -147,18 +147,18 @@ def texts_coded(batch: Any) -> Any:
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def numbers_in(batches: Sequence[Any]) -> Sequence[Any]:
-    """Return batches of one column of coded texts with numbers in place of these, if all are written so."""
+def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:
+    """Return batches of one column of coded texts with numbers, or times, in place if all are written so."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     columns = [batch.column(0) for batch in batches]
     texts = pa.chunked_array([column.dictionary for column in columns])
-    if pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER})$")).as_py() is not False:
-        for kind in (pa.int64(), pa.float64()):
+    if is_date or pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER})$")).as_py() is not False:
+        for kind in (pa.timestamp("us"),) if is_date else (pa.int64(), pa.float64()):
             with contextlib.suppress(pa.ArrowInvalid):
-                numbers = [column.dictionary.cast(kind).take(column.indices) for column in columns]
-                return [pa.record_batch([each], names=batches[0].schema.names) for each in numbers]
+                values = [column.dictionary.cast(kind).take(column.indices) for column in columns]
+                return [pa.record_batch([each], names=batches[0].schema.names) for each in values]
     return batches
 
 

@@ -73,9 +73,8 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         shown = [plain(value) for value in content.values]
         # a category may have no rows
         rows_of = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
-        values = np.array(
-            sorted({text for text, rows in zip(shown, rows_of, strict=True) if rows}), dtype=object
-        )
+        present = {text for text, rows in zip(shown, rows_of, strict=True) if rows}
+        values = np.array(sorted(present), dtype=object)  # type: ignore[assignment]
         place = {text: code for code, text in enumerate(values)}
         codes = content.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
     has_missing = bool((codes < 0).any())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,6 @@ import pandas as pd
 
 from dpcore.errors import DisclosureError
 from dpcore.tables.classes import IntArray, leaves_of
-
-Frame = pd.DataFrame | Callable[[str], pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,24 +83,22 @@ class CodedRows(Microdata):
 
     values: Mapping[str, pd.Series]
     person: IntArray | None
-    counts: IntArray | None
+    counts: IntArray | None = None
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], frame: Frame, person: IntArray | None, counts: IntArray | None = None
-    ) -> CodedRows:
+    def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:
         """Code columns, one after the other.
 
-        Args: frame: the columns, or what gives a frame with the column of a name.
+        Args: frame: gives one with the column of a name.
         Raises: SchemaError for an unknown column, or without rows.
         """
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
         for name in names:
-            leaves = leaves_of(frame if isinstance(frame, pd.DataFrame) else frame(name), name)
+            leaves = leaves_of(frame(name), name)
             codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
             own = pd.Series(leaves.values, name=name)
             values[name] = own.reindex(range(len(own) + leaves.has_missing))
-        return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person, counts=counts)
+        return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,6 @@ MOST = 100
 """Tables that are listed, of the first 10,000 files."""
 _FILES = 10_000
 _FRESH = 5
-"""Seconds for which a list of files is taken as it was."""
 _KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
@@ -74,6 +73,7 @@ def files_under(folder: Path | None) -> tuple[Listed, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
+    """Return them as they were up to so many seconds ago."""
     return files_under(folder)
 
 

@@ -75,7 +75,6 @@ class Settings:
             raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
 
 
-_WHOLE = ("WORKBENCH_RUNS", "WORKBENCH_TABLES", "WORKBENCH_THREADS")
 _KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
 
 
@@ -136,7 +135,7 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
         number = float(values.get(name, "") or default)
     except ValueError:
         number = 0.0
-    if not 0 < number < 10**9 or (name in _WHOLE and number < 1):
+    if not 0 < number < 10**9 or (name.endswith(("RUNS", "TABLES", "THREADS")) and number < 1):
         raise _wrong(name, "> 0")
     return number
 

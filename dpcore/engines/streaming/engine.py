@@ -26,10 +26,11 @@ from dpcore.engines.streaming.spool import NoRoomError, Spool
 from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Checking, Handing, Result, Work, needs_cells, taken
+from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import frame_of, is_text, numbers_in, texts_coded, uncoded
+from dpcore.tables.arrow import frame_of, is_text, parsed, texts_coded, uncoded
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
 
@@ -150,9 +151,10 @@ class ArrowEngine(Engine):
         import pyarrow as pa
 
         self._on_rows(self._all_rows())
-        batches = [batch for piece in copy.pieces for batch in copy.batches(piece, [name], lambda: None)]
-        if self._reader.as_text and name in self._numbers:
-            batches = numbers_in(batches)
+        batches = [next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces]
+        declared = next((each for each in self._schema.columns if each.name == name), None)
+        if self._reader.as_text and isinstance(declared, Date | NumberColumn):
+            batches = parsed(batches, is_date=isinstance(declared, Date))
         (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
         frame = frame_of(whole)
         if is_text(whole.column(0).type) and len(frame[name].cat.categories) > MOST_TUPLES:
@@ -166,11 +168,8 @@ class ArrowEngine(Engine):
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with numbers where a file of texts is declared to hold them."""
-        return typed(frame, self._numbers) if self._reader.as_text else frame
-
-    @property
-    def _numbers(self) -> list[str]:
-        return [each.name for each in self._schema.columns if isinstance(each, NumberColumn)]
+        numbers = [each.name for each in self._schema.columns if isinstance(each, NumberColumn)]
+        return typed(frame, numbers) if self._reader.as_text else frame
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         coded, bits = self._coded, self._kept if counted else None

@@ -183,9 +183,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
         columns = list(self.quasi_identifiers)
         coded, roles = original, self.roles or ()
         if not isinstance(coded, CodedRows):
-            coded = CodedRows.of(
-                self._names, original.frame, person_of(original.frame, schema.unit.id_column)
-            )
+            whose = person_of(original.frame, schema.unit.id_column)
+            coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(columns)
         visible = visible_in(coded, columns)
@@ -200,12 +199,11 @@ class Audit(Evaluation[Microdata, AuditReport]):
         own = classes if person is None else classes[once_each(classes, person)]
         tuples, frame = knowledge.tuples, original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
-            frame,
+            tuples.codes,
             columns,
             largest=affordable(len(columns), LARGEST_SET),
             person=tuples.person,
             counts=tuples.counts,
-            codes=tuples.codes,
         )
         more = knowledge.with_one_more({})
         naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
@@ -305,7 +303,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
     """
     check_columns(columns)
-    return visible_in(CodedRows.of(columns, frame, None), columns)
+    return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:

@@ -5,13 +5,11 @@ that others may know, or most people by all of these, or by these and one more. 
 whole numbers with wide gaps) is no such column more: few people know its exact value of somebody else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain, combinations
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -111,10 +109,10 @@ class Knowledge:
     left: int = field(default=MOST_READ, init=False)
 
     @classmethod
-    def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Knowledge:
+    def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
         """Return the columns of the rows that are marked, with the values that these have."""
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
-        for name in coded.frame:
+        for name in map(str, coded.frame):
             own = coded.frame[name].to_numpy()[visible]
             codes[name] = class_index([own]).astype(own.dtype)
             values[name] = coded.values[name].iloc[np.flatnonzero(np.bincount(own))]
@@ -126,7 +124,7 @@ class Knowledge:
         return len(self.codes[self.known[0]])
 
     @cached_property
-    def tuples(self) -> Knowledge:
+    def tuples(self) -> Self:
         """The distinct tuples of the known columns, of each person where people may have several rows."""
         columns, whose = self.columns(self.known, {}), [] if self.person is None else [self.person]
         index = class_index([*columns, *whose])
@@ -137,13 +135,10 @@ class Knowledge:
             return replace(self, codes=codes, person=self.person[first])
         return replace(self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64))
 
-    def over(self, columns: Sequence[str]) -> Knowledge:
-        """Return the smaller table that has these columns."""
-        return self.tuples if {*columns} <= {*self.known} else self
-
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
         """Return the share of people who are alone in a class of theirs."""
-        table = self.over(columns)
+        table = self.tuples if {*columns} <= {*self.known} else self
+        self.left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
     def sizes(self, classes: IntArray) -> IntArray:
@@ -264,7 +259,7 @@ def _ways(
         """Return a hierarchy by the values in proportion, the leaf of each, and its rows."""
         values, rows = knowledge.values[name], np.bincount(knowledge.codes[name])
         times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
-        return *suggest_hierarchy(values.repeat(times).reset_index(drop=True)).read(values), rows
+        return *suggest_hierarchy(values.repeat(times.tolist()).reset_index(drop=True)).read(values), rows
 
     def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {name: tree(name)[0].codes(level)[tree(name)[1]] for name, level in levels.items()}
@@ -272,7 +267,6 @@ def _ways(
     def holds(levels: Mapping[str, int]) -> bool:
         coarser = coded(levels)
         for columns, limit in limits.items():
-            knowledge.left -= len(columns) * (len(knowledge.over(columns)) + 5_000)
             if knowledge.left < 0 or knowledge.uniques(columns, coarser) > limit:
                 return False
         return bool(broken) or knowledge.milder(coarser, crowd) == "yes"
@@ -311,12 +305,15 @@ def _ways(
     for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
         if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
             ways.append(_way(knowledge, steps, coarser, crowd))
-    known = knowledge.known
-    pairs = list(combinations([name for name in known if name in few], 2))
-    if pairs and not ways and len(pairs) * len(known) * (len(knowledge.tuples) + 5_000) < knowledge.left:
+    pairs = list(combinations([name for name in knowledge.known if name in few], 2))
+    if (
+        pairs
+        and not ways
+        and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000) < knowledge.left
+    ):
         without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(known, coded(each)) for each in without]
-        if min(shares) < knowledge.uniques(known, {}):
+        shares = [knowledge.uniques(knowledge.known, coded(each)) for each in without]
+        if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(step(*each) for each in without[int(np.argmin(shares))].items())
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,17 @@ from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.streaming import engine as streaming
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.errors import LimitError, RowsError, SchemaError
-from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.audit import Audit
 from dpcore.schema.schema import Schema
 from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
 
 KEY = b"k" * 32
 ROWS = 600
 ASKED = Audit(
-    quasi_identifiers=("town", "age", "day"), sensitive=("job",), others=("price", "children"), roles=()
+    quasi_identifiers=("town", "day"),
+    sensitive=("job",),
+    others=("price", "age", "children", "since"),
+    roles=(),
 )
 
 
@@ -42,6 +45,7 @@ def frame() -> pd.DataFrame:
             "job": random.choice(["clerk", "cook", "nurse"], ROWS),
             "price": random.normal(0, 1, ROWS),
             "children": random.integers(0, 3, ROWS),
+            "since": (np.datetime64("1990-01-01") + random.integers(0, 90, ROWS) * 37).astype(str),
         }
     )
     table.loc[random.random(ROWS) < 0.1, ["town", "day"]] = "*"
@@ -54,6 +58,7 @@ def schema_of(person: str | None) -> Schema:
             dp.Integer("age", low=0, high=99, missing=True),
             dp.Real("price", low=-5, high=5, bin_width=1),
             dp.Integer("children", low=0, high=9),
+            dp.Date("since", low="1990-01-01", high="1999-12-31", step="year"),
         ),
         unit=dp.PrivacyUnit(max_rows=2 if person else 1, id_column=person),
     )
@@ -69,17 +74,15 @@ def engine_on(kind: str, folder: Path, frame: pd.DataFrame, schema: Schema) -> E
     return parquet_engine(file, schema, key=KEY)
 
 
-def figures(report: AuditReport) -> Any:
-    return pytest.approx(flat(asdict(report)), rel=1e-9)
-
-
-def flat(content: Any, name: str = "") -> dict[str, Any]:
+def figures(content: Any, name: str = "") -> dict[str, Any]:
     """All figures of a report by where they stand in it."""
+    if is_dataclass(content):
+        content = vars(content)
     if isinstance(content, dict):
         content = list(content.items())
     if not isinstance(content, list | tuple):
-        return {name: content}
-    parts = [flat(each, f"{name}.{place}") for place, each in enumerate(content)]
+        return {name: round(float(content), 9) if isinstance(content, float) else content}
+    parts = [figures(each, f"{name}.{place}") for place, each in enumerate(content)]
     return {place: each for part in parts for place, each in part.items()}
 
 
@@ -93,12 +96,12 @@ def test_every_figure_is_that_of_the_rows(
     here, there = FrameEngine(frame, schema, key=KEY), engine_on(kind, tmp_path, frame, schema)
     monkeypatch.setattr(base, "MOST_ROWS", 10)
     expected, report = (ASKED.compute(ASKED.read(table, schema), schema) for table in (here, there))
-    assert flat(asdict(report)) == figures(expected)
+    assert figures(report) == figures(expected)
     assert expected.risk.uniques > 0.1
     assert expected.suppressed > 0.05
     other = frame.assign(job=frame["job"].where(frame.index > 0, "spy"))
     planted = ASKED.compute(ASKED.read(FrameEngine(other, schema, key=KEY), schema), schema)
-    assert flat(asdict(report)) != figures(planted)
+    assert figures(report) != figures(planted)
 
 
 def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> None:
@@ -109,10 +112,7 @@ def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> No
         ASKED.compute(getattr(FrameEngine(frame, schema, key=KEY), way)(*given), schema)
         for way, given in (("rows", ()), ("coded", (names,)))
     )
-    assert asdict(report.risk) == pytest.approx(asdict(expected.risk))
-    assert report.changes == pytest.approx(expected.changes)
-    assert [asdict(each) for each in report.sets] == [pytest.approx(asdict(each)) for each in expected.sets]
-    assert report.verdict.answer == expected.verdict.answer
+    assert figures(report) == figures(expected)
 
 
 def test_what_is_too_large_is_refused(
