@@ -232,9 +232,8 @@ def risk(data: Data) -> Table:
         columns, people = list(SETUPS[setup]), 10 * len(data.adult.frame)
         grouping, classes = cpu(lambda: equivalence_classes(data.adult.frame, columns))  # noqa: B023
         sample_s, sample = cpu(lambda: reidentification_risk(classes, threshold=0.05))  # noqa: B023
-        sets_s, sets = cpu(
-            lambda: column_sets({name: leaves_of(data.adult.frame, name).codes for name in columns}, columns)
-        )
+        own = {name: leaves_of(data.adult.frame, name).codes for name in columns}
+        sets_s, sets = cpu(lambda: column_sets(own, columns))  # noqa: B023
         pitman_s, pitman = cpu(lambda: pitman_uniqueness(classes, population=people))  # noqa: B023
         zayatz_s, zayatz = cpu(lambda: zayatz_uniqueness(classes, population=people))  # noqa: B023
         found = (sample.average, sample.uniques, sample.above, sets[-1].separation, pitman, zayatz)

@@ -174,7 +174,7 @@ def _connected(memory: int, threads: int = 1) -> Any:
     """Open a connection that loads nothing from elsewhere."""
     return _library().connect(
         config={
-            "threads": str(threads),
+            "threads": threads,
             "memory_limit": f"{memory}MB",
             "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
             **SQL["settings_duckdb"],

@@ -35,9 +35,9 @@ def unlinked(path: Path) -> BinaryIO:
     Raises: ReadError where there is none.
     """
     with contextlib.suppress(OSError):
-        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
         seen, place = os.fstat(file.fileno()), os.readlink(f"/proc/self/fd/{file.fileno()}")
-        if stat.S_ISREG(seen.st_mode) and seen.st_uid == os.getuid() and place == str(path):
+        if stat.S_ISREG(seen.st_mode) and seen.st_uid == os.getuid() and place == os.fspath(path):
             return file
     raise _no_file()
 

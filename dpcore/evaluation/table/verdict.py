@@ -112,7 +112,7 @@ class Knowledge:
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
         """Return the columns of the rows that are marked, with the values that these have."""
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
-        for name in map(str, coded.frame):
+        for name in coded.values:
             own = coded.frame[name].to_numpy()[visible]
             codes[name] = class_index([own]).astype(own.dtype)
             values[name] = coded.values[name].iloc[np.flatnonzero(np.bincount(own))]
