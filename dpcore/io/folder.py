@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.errors import ParameterError
 from dpcore.io.export import to_parquet
 from dpcore.io.mixing import Mixing, taken, writable
 from dpcore.release import Release

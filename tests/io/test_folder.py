@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
