@@ -43,8 +43,9 @@ class Mixing:
         ends = np.cumsum(np.bincount(file, minlength=self.files)).tolist()
         name = uuid.uuid4().hex
         with writable():
-            rows = pa.RecordBatch.from_pandas(uncoded(frame), preserve_index=False)
-            rows = rows.take(pa.array(np.argsort(file, kind="stable")))
+            table = pa.Table.from_pandas(uncoded(frame), preserve_index=False)
+            table = table.take(np.argsort(file, kind="stable"))
+            rows = pa.record_batch([each.combine_chunks() for each in table.columns], table.column_names)
             with (
                 pa.OSFile(str(self.folder / name), "wb") as out,
                 pa.ipc.new_file(out, rows.schema) as sections,
