@@ -47,7 +47,7 @@ class Mixing:
             table = table.take(np.argsort(file, kind="stable"))
             rows = pa.record_batch([each.combine_chunks() for each in table.columns], table.column_names)
             with (
-                pa.OSFile(str(self.folder / name), "wb") as out,
+                pa.OSFile(os.fspath(self.folder / name), "wb") as out,
                 pa.ipc.new_file(out, rows.schema) as sections,
             ):
                 for begin, end in itertools.pairwise([0, *ends]):
@@ -69,7 +69,7 @@ class Mixing:
         name, sections = uuid.uuid4().hex, []
         with writable():
             for each in names:
-                with pa.OSFile(str(self.folder / each)) as batch, pa.ipc.open_file(batch) as file:
+                with pa.OSFile(os.fspath(self.folder / each)) as batch, pa.ipc.open_file(batch) as file:
                     sections.append(pa.Table.from_batches([file.get_batch(number)]))
             # decimals with the digits of all batches, which is all that batches of one table differ in
             rows = pa.concat_tables(sections, promote_options="permissive")
