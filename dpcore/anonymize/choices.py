@@ -74,7 +74,9 @@ class Choices:
         if self.pseudonym is not None and self.pseudonym not in self.dropped:
             raise two_roles(self.pseudonym)
         if not all(0 < share <= 1 for share in self.randomized.values()):
-            raise UsageError("a share drawn anew must be above 0 and at most 1", remedy="give a share of cells")
+            raise UsageError(
+                "a share drawn anew must be above 0 and at most 1", remedy="give a share of cells"
+            )
         kept = {*self.columns_of("sensitive"), *self.columns_of("insensitive")} - self.dropped
         for name in (*self.coded, *self.randomized):
             if name not in kept or (name in self.randomized and name in self.secrets):

@@ -15,7 +15,7 @@ def post_randomized(table: Microdata, shares: Mapping[str, float]) -> pd.DataFra
     """Return the rows with cells drawn anew by the invariant matrix of each column, missing ones as they are.
 
     A cell is drawn anew with chance p, and then takes the value of a row that is drawn uniformly: value i
-    stays with chance 1 - p (1 - s_i), and becomes j with p s_j, where s are the shares of the values. Expected
+    stays with chance 1 - p (1 - s_i), and becomes j with p s_j, where s are the shares of values. Expected
     shares stay as they are. A draw follows from the row, the name of the column and the table's key: the
     same table, in any order of rows, has the same draws by every plan, so that versions cannot be averaged.
 

@@ -1,4 +1,4 @@
-"""Cells drawn anew (PRAM): by the matrix that was promised, again by the same plan, and by nobody without the key."""
+"""Cells drawn anew (PRAM), by the promised matrix, again by the same plan, and by nobody without the key."""
 
 from __future__ import annotations
 
@@ -162,7 +162,12 @@ def test_how_cells_were_to_move_and_did() -> None:
     for value, line in report.randomized["days"].iterrows():
         has = before == int(str(value))
         assert line.tolist() == pytest.approx(
-            [has.mean(), 0.2 * (1 - has.mean()), (after != before)[has].mean(), (after == before[has].iloc[0]).mean()]
+            [
+                has.mean(),
+                0.2 * (1 - has.mean()),
+                (after != before)[has].mean(),
+                (after == before[has].iloc[0]).mean(),
+            ]
         )
     assert list(report.coded.index) == ["days"]  # numbers alone
     il1s = (frame["days"] - after).abs().mean() / (np.sqrt(2) * frame["days"].std())

@@ -124,7 +124,15 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed, str(plan.coded), str(plan.randomized))
+    parts = (
+        plan.models,
+        plan.limit,
+        plan.method.kind,
+        str(plan.metric),
+        plan.suppressed,
+        str(plan.coded),
+        str(plan.randomized),
+    )
     return ("trial", current.version, *parts, plan.counted, plan.subset, str(plan.node))
 
 

@@ -100,7 +100,7 @@ class Trial(RowsEvaluation[TrialReport]):
         numbers = rows[[*dict.fromkeys((*plan.coded, *plan.randomized))]].select_dtypes("number")
         sides = (numbers, result.rows[[*numbers]])
         figures = [figure for each in sides for figure in (each.mean(), each.std())]
-        figures.append((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std()))
+        figures.append(((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std())).fillna(0.0))
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
