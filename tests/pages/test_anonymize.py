@@ -591,22 +591,3 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     assert "average risk of at most 0.04" in app.session.anonymized.guarantee.models
     kept = made(app).groupby(["age", "sex", "zip"]).size()
     assert len(kept) / kept.sum() <= 0.04
-
-
-def test_other_columns_leave_with_cells_drawn_anew(app: Tab) -> None:
-    """PRAM could be had in a script only, or a table be made with other draws than were shown."""
-    page(app)
-    role(app, "visits", "insensitive")
-    app.set("multiselect", "Columns with coarser numbers", ["visits", "diagnosis"])
-    app.set("number_input", "diagnosis: Change it at random", 40.0)
-    assert app.errors == ""
-    table = next(frame.value for frame in app.at.dataframe if "moved, chance" in frame.value)
-    assert table["value"].tolist()[0] == "all rows"
-    app.press(MAKE)
-    assert app.errors == ""
-    shares = made(app)["diagnosis"].value_counts(normalize=True)
-    assert dict(zip(table["value"][1:], table["share of rows, after"][1:], strict=True)) == {
-        value: f"{100 * share:.0f} %" for value, share in shares.items()
-    }
-    app.set("selectbox", "What should stay unknown", "distinct")  # which would be kept by chance alone
-    assert "as it is" in app.errors

@@ -260,7 +260,7 @@ def test_the_anonymized_table_can_be_judged(wide):
     wide.go("anonymize")
     wide.press("Make the").press("Evaluate")
     assert wide.at.selectbox[0].value == "anonymized"
-    wide.at.run()
+    wide.go("evaluate")
     assert wide.at.selectbox[0].value == "anonymized"
     assert wide.errors == ""
     assert "Worst column" in [each.label for each in wide.at.metric]

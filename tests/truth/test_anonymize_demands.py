@@ -121,8 +121,9 @@ def _changed() -> Odd:
 SHARES = {"ward": 0.3, "pay": 0.2}
 
 
-def of_changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, Any]:
-    """What is true of the cells of both columns, from the rows before, and those that left, in one order."""
+def of_changed(raw: pd.DataFrame, after: pd.DataFrame) -> dict[str, Any]:
+    """What is true of the cells of both columns, from the raw rows, and those that left, in one order."""
+    before = raw.assign(pay=raw["pay"].clip(upper=6000))
     tables: dict[str, list[Any]] = {"value": []}
     for name, share in SHARES.items():
         own, other = before[name].astype(str), after[name].astype(str)
@@ -139,7 +140,7 @@ def of_changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, Any]:
         tables["value"] += ["all rows", *values[:50]]
         for title, cells in figures.items():
             tables.setdefault(title, []).extend(map(float, cells[:51]))
-    pays = before["pay"].astype(float), after["pay"].astype(float)
+    pays = raw["pay"].astype(float), after["pay"].astype(float)
     for side, pay in zip(("before", "after"), pays, strict=True):
         tables |= {f"mean, {side}": [pay.mean()], f"standard deviation, {side}": [pay.std()]}
     tables["IL1s"] = [(pays[0] - pays[1]).abs().mean() / (2**0.5 * pays[0].std())]
@@ -153,12 +154,11 @@ def changed(marks: Marking, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     left = pd.read_csv(io.BytesIO(files["CSV"])).set_index("level")
     assert len(left) == len(odd.frame)
     after = left.loc[odd.frame["level"]].reset_index()
-    coarser = odd.frame.assign(pay=odd.frame["pay"].clip(upper=6000))
     t = Truth(dataclasses.replace(odd, frame=odd.frame.assign(**{n: after[n] for n in SHARES})), files)
     assert json.loads(files["Plan (JSON, internal)"])["randomized"] == SHARES
     seen = figures(tab, marks)
     end = [each.id for each in seen].index(EXAMPLE)
-    return check(seen[:end], PAGE | of_cells(t) | of_changed(coarser, after), STATIC, t)
+    return check(seen[:end], PAGE | of_cells(t) | of_changed(odd.frame, after), STATIC, t)
 
 
 def test_cells_that_are_drawn_anew(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,12 +166,13 @@ def test_cells_that_are_drawn_anew(marking: Marking, monkeypatch: pytest.MonkeyP
     assert changed(marking, monkeypatch) >= {f"{BEFORE} > moved, chance", f"{BEFORE} > IL1s"}
 
 
+@pytest.mark.proof
 def test_a_wrong_chance_is_caught(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see that the share drawn anew is told as the share that moves."""
     in_this_process(monkeypatch)
     moved = trial._moved
     monkeypatch.setattr(trial, "_moved", lambda *given: moved(*given).assign(chance=SHARES[given[2]]))
-    with pytest.raises(AssertionError, match="not true"):
+    with pytest.raises(AssertionError, match=r"not true.*moved, chance"):
         changed(marking, monkeypatch)
 
 
