@@ -293,19 +293,15 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
 
 def randomized_table(report: TrialReport) -> pd.DataFrame:
     """List how the values of each randomized column were to move, and did, those of all rows first."""
-    titles = {
-        "before": f"{_('share of rows')}, {_('before')}",
-        "chance": f"{_('moved')}, {_('chance')}",
-        "moved": f"{_('moved')}, {_('after')}",
-        "after": f"{_('share of rows')}, {_('after')}",
-    }
+    share, moved, after = _("share of rows"), _("moved"), _("after")
+    titles = [f"{share}, {_('before')}", f"{moved}, {_('chance')}", f"{moved}, {after}", f"{share}, {after}"]
     parts = {}
     for name, values in report.randomized.items():
         every = (values.T * values["before"]).T.sum()
         every[["before", "after"]] = 1.0
         parts[name] = pd.concat([every.to_frame(_("all rows")).T, values.head(MOST_VALUES)])
     table = pd.concat(parts, names=[_("column"), _("value")]).map(percent)
-    return table.rename(columns=titles).reset_index()
+    return table.set_axis(titles, axis=1).reset_index()
 
 
 def neighbors(
