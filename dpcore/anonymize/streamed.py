@@ -209,8 +209,8 @@ def check_streamed(plan: Plan) -> None:
 
     Raises: RowsError.
     """
-    if not plan.method.searches or plan.pseudonym is not None:
+    if not plan.method.searches or plan.pseudonym is not None or plan.randomized:
         raise RowsError(
-            "this method, or a pseudonym, needs all rows in memory, and the table has too many",
-            remedy="take the full-domain method, without pseudonyms",
+            "this method, a pseudonym or PRAM needs all rows in memory, and the table has too many",
+            remedy="take the full-domain method, without pseudonyms and PRAM",
         )

@@ -19,7 +19,7 @@ from dpcore.progress import Compute, OnProgress
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import pseudonyms
-from dpcore.tables.rows import PublicTable
+from dpcore.tables.rows import Microdata, PublicTable
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ class Anonymizing:
 
         Raises: RowsError where they do not fit; the errors of the plan.
         """
-        original = self.engine.rows().frame.reset_index(drop=True)
-        frame, models = self.compute(carried_out, original, self.plan, on_progress=self.on_progress)
+        rows = self.engine.rows()
+        original = rows.frame.reset_index(drop=True)
+        table = Microdata(original, rows.key)
+        frame, models = self.compute(carried_out, table, self.plan, on_progress=self.on_progress)
         column, follow_up = self.plan.pseudonym, ""
         if column is not None:
             values = original.loc[frame.index, column]

@@ -14,9 +14,13 @@ from dpcore.errors import DisclosureError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
-    """Private rows about people, which print column names only and are never pickled."""
+    """Private rows about people, which print column names only and are never pickled.
+
+    Attributes: key: of the ledger, for what is drawn for each row; empty where nothing is.
+    """
 
     frame: pd.DataFrame
+    key: bytes = b""
 
     def __repr__(self) -> str:
         return f"Microdata(columns={list(self.frame.columns)}, private)"

@@ -126,7 +126,7 @@ class SparkEngine(Engine):
         """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
         with readable():
             table = self._waited(self._all.limit(rows).toArrow)
-        return Microdata(_frame(table.columns, self._columns))
+        return Microdata(_frame(table.columns, self._columns), self._key)
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of workers, a partition at a time. No other row leaves them."""
