@@ -257,6 +257,7 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "visits": session.TakeColumns(known=("age", "ward"), secret=("days",)),
     "booleans": session.TakeColumns(known=("age", "ill"), secret=()),
     "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
+    "changed": session.TakeColumns(known=("age", "sex"), secret=("ward",)),
 }
 ASKED = {
     "secret": ("selectbox", "What should stay unknown"),
@@ -264,6 +265,10 @@ ASKED = {
     "subset": ("selectbox", "The table is a population"),
     "presence": ("slider", "Share of the population of a group"),
     "method": ("selectbox", "Method"),
+    "coarser": ("multiselect", "Columns with coarser numbers"),
+    "ward": ("number_input", "ward: Change it at random"),
+    "pay": ("number_input", "pay: Change it at random"),
+    "high": ("number_input", "pay: high"),
 }
 """Fields by a short name; the others are sliders by their label."""
 
