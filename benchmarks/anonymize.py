@@ -94,8 +94,10 @@ def against_arx(data: Data) -> Table:
         [*key, len(g), *g[counts].sum().astype(int), *g[["ms", "arx", "ratio"]].median(), g["ratio"].max()]
         for key, g in [
             *frame.groupby(names[:4]),
-            *(((row.setup, row.model, row.figure, row.limit), frame.loc[[row.Index]]) for row in
-              frame[frame["above"]].itertuples()),
+            *(
+                ((row.setup, row.model, row.figure, row.limit), frame.loc[[row.Index]])
+                for row in frame[frame["above"]].itertuples()
+            ),
             (("all", "", "", ""), frame),
         ]
     ]

@@ -53,9 +53,7 @@ def blocks(
     return pd.DataFrame(cells), trees
 
 
-def optimum(
-    frame: pd.DataFrame, trees: dict[str, Hierarchy], k: int, mean: str, limit: float = 0.0
-) -> float:
+def optimum(frame: pd.DataFrame, trees: dict[str, Hierarchy], k: int, mean: str, limit: float = 0.0) -> float:
     """The least information loss of k-anonymity, group by group, without the program's code.
 
     Of each number of rows that are suppressed together, up to the limit, each group's are tried: what its
@@ -93,8 +91,8 @@ def _group(
     """What a group suppresses at each of its nodes, what its columns cover, and what in each other row.
 
     The rows of its block with fewer than k alike are gone (nodes,). Covered is the share of the leaves below
-    a cell, summed over all rows (nodes, columns), and in a row of another block (nodes, columns). Last come the leaves
-    of each column.
+    a cell, summed over all rows (nodes, columns), and in a row of another block (nodes, columns). Last come
+    the leaves of each column.
     """
     block = frame.loc[(frame[names] != BESIDE).all(axis=1), names]
     leaves = np.array([len(trees[name].values) for name in names])
@@ -103,8 +101,12 @@ def _group(
         below = [Counter(level) for level in trees[name].levels]
         labels = [block[name].map(_label(trees[name], level)) for level in trees[name].levels]
         codes.append([pd.factorize(level)[0] for level in labels])
-        shares.append([each.map(count).to_numpy() / number for each, count in zip(labels, below, strict=True)])
-        beside.append([count[level[0]] / number for count, level in zip(below, trees[name].levels, strict=True)])
+        shares.append(
+            [each.map(count).to_numpy() / number for each, count in zip(labels, below, strict=True)]
+        )
+        beside.append(
+            [count[level[0]] / number for count, level in zip(below, trees[name].levels, strict=True)]
+        )
     gone, covered, outside = [], [], []
     for node in itertools.product(*map(range, map(len, codes))):
         key = np.zeros(len(block), dtype=np.int64)

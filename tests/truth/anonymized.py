@@ -116,7 +116,7 @@ class Truth:
         return pd.Series(fails.reindex(groups).to_numpy(), rows.index).fillna(value=False).astype(bool)
 
     def coded(self, name: str) -> pd.Series:
-        """A column of whole numbers, each the nearest step (the upper of two), then no further than a bound."""
+        """A column of whole numbers, the nearest step (the upper of two), then no further than a bound."""
         how, numbers = self.plan["coded"][name], self.raw[name].map(int)
         step, low, high = how.get("base") or 1, how.get("low"), how.get("high")
         steps = numbers.map(lambda each: math.floor(Fraction(each) / Fraction(str(step)) + Fraction(1, 2)))

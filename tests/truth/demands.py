@@ -40,7 +40,7 @@ def of_shares(model: dict[str, Any], people: pd.Series, population: pd.Series) -
 
 
 def least_crowd(crowds: Sequence[int], most: float) -> float:
-    """The people of the smallest group that can stay, where smaller ones go until the average risk is kept."""
+    """The people of the smallest group that can stay, where smaller ones go until a risk is kept."""
     for least in sorted({*crowds}):
         stay = [int(crowd) for crowd in crowds if crowd >= least]
         if Fraction(len(stay), sum(stay)) <= Fraction(str(most)):
@@ -66,7 +66,10 @@ def of_values(
         most = (1 + Fraction(str(model["beta"]))) / int(whole.sum())
         return pd.Series(
             [
-                any(Fraction(int(n), int(group.sum())) > most * int(whole[value]) for value, n in group.items())
+                any(
+                    Fraction(int(n), int(group.sum())) > most * int(whole[value])
+                    for value, n in group.items()
+                )
                 for _, group in counts.iterrows()
             ],
             counts.index,

@@ -28,8 +28,9 @@ MOST_WORK = 1_000_000_000
 """Tuples that are grouped before a search ends: less than a minute."""
 NODE_WORK = 20_000
 """What a node takes by itself, in tuples."""
-RULE_WORK = 800
-"""What a program takes for each pair of its rules, in tuples."""
+BRANCH_WORK = 400_000
+RULE_WORK = 7_000
+"""What each branch of a program takes by itself, and for each of its rules, in tuples."""
 BRANCHES = 50
 """Branches of one program, whose bound holds before it is solved."""
 PARTS = 8
@@ -62,7 +63,7 @@ class BoundedSearch(Judge):
         self.work = self.turn = 0
         self.each = progress_each(table)
         self.most = sorted({allowed * part // PARTS for part in range(1, PARTS + 1)})
-        self.least, self.branches = [-math.inf] * len(self.most), BRANCHES
+        self.least = [0.0] * len(self.most)
 
     def run(self) -> None:
         """Look for the best node until no other can be much better, or the work is done.
@@ -70,11 +71,9 @@ class BoundedSearch(Judge):
         Raises: LimitError where no feasible node was seen, and there may be one.
         """
         self.levels, self.lost, self.rows, self.closed = projections(self, self.separable, self._counted)
-        self.work, gap = 0, 1.0
-        while self.work < MOST_WORK and gap > ENOUGH:
-            self.work += RULE_WORK * len(self.rules) ** 2
-            node = self._cheapest(gap / 10)
-            bound = min(self.least)
+        most, gap = self.work + MOST_WORK, 1.0
+        while self.work < most and gap > ENOUGH:
+            node, bound = self._cheapest(gap / 10), min(self.least)
             if node is not None:
                 self._learn(node)
                 for _ in range(len(self.rules) // 10):
@@ -108,17 +107,12 @@ class BoundedSearch(Judge):
                 LinearConstraint(np.hstack([-np.eye(len(levels)), has.T]), 0, 0),
                 LinearConstraint(np.concatenate([levels, self.rows]), -np.inf, self.most[part]),
             ],
-            options={"node_limit": self.branches, "mip_rel_gap": tolerance},
+            options={"node_limit": BRANCHES, "mip_rel_gap": tolerance},
         )
-        if solved.status == INFEASIBLE:
-            self.least[part] = math.inf
-            return None
-        bound = float(self.separable.joined(np.array(solved.mip_dual_bound)))
-        self.least[part] = max(self.least[part], bound)
-        if solved.x is None:
-            self.branches *= 2
-            return None
-        return tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
+        self.work += (1 + (solved.mip_node_count or 0)) * (BRANCH_WORK + RULE_WORK * len(rules))
+        bound = math.inf if solved.status == INFEASIBLE else solved.mip_dual_bound
+        self.least[part] = max(self.least[part], float(self.separable.joined(np.array(bound))))
+        return None if solved.x is None else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
 
     def _learn(self, node: Node) -> None:
         """Add the rules that these levels break, and look for a feasible node near them."""
@@ -186,7 +180,7 @@ class BoundedSearch(Judge):
 
     def _counted(self, node: Node) -> Counted:
         if self.checks % self.each == 0:
-            self.on_progress("searching", min(self.work / MOST_WORK, 1.0))
+            self.on_progress("searching", min(self.work / max(MOST_WORK, 1), 1.0))
         self.checks += 1
         self.work += len(self.counter.base.class_keys) + NODE_WORK
         return self.counter.classes(node)

@@ -5,7 +5,7 @@ their top. Each class of a node is a part of one class of a projection that has 
 and a part of a class with too few people has too few. So a node suppresses at least what each of its
 projections suppresses: none has the levels of a projection that suppresses too much, and a column loses no
 less than there. Where each row is counted in one group only, what the projections of a node suppress adds up
-to no more than the node does, whatever group a row is counted in; that is the one in which fewest are like it.
+to no more than the node does, whatever group it is counted in; that is the one in which fewest are like it.
 """
 
 import itertools
@@ -23,10 +23,11 @@ from dpcore.tables.classes import FloatArray, IntArray
 
 MOST_COMBINATIONS = 300
 """Projections of one group of columns."""
+Look = Callable[[Node], Counted]
 
 
 def projections(
-    judge: Judge, metric: Separable, look: Callable[[Node], Counted]
+    judge: Judge, metric: Separable, look: Look
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
     """Look at the projections of a table.
 
