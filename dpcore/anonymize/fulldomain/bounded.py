@@ -9,36 +9,29 @@ Source: implicit hitting sets (Moreno-Centeno and Karp, 2013).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.counter import Counted
 from dpcore.anonymize.fulldomain.judge import Judge
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Separable
 from dpcore.anonymize.fulldomain.projections import at, projections
-from dpcore.anonymize.fulldomain.size import progress_each, too_large
-from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import PrivacyModel, violations
-from dpcore.progress import OnProgress
+from dpcore.anonymize.fulldomain.size import too_large
+from dpcore.anonymize.models import violations
 
 MOST_WORK = 1_000_000_000
 """Tuples that are grouped before a search ends: less than a minute."""
 NODE_WORK = 20_000
 """What a node takes by itself, in tuples."""
-BRANCH_WORK = 400_000
-RULE_WORK = 7_000
-"""What each branch of a program takes by itself, and for each of its rules, in tuples."""
+RULE_WORK = 15_000
+"""What each branch of a program takes for each of its rules, in tuples."""
 BRANCHES = 50
 """Branches of one program, whose bound holds before it is solved."""
 PARTS = 8
 """Programs by the number of rows that nodes suppress."""
 VARIED = 3
 """Columns that are generalized and specialized again, in search of a better node."""
-INFEASIBLE = 2
-"""The status of a program without a solution."""
 ENOUGH = 1e-4
 """Share of the score by which another node may be better when a search ends early."""
 
@@ -46,33 +39,24 @@ ENOUGH = 1e-4
 class BoundedSearch(Judge):
     """The best node of those that were looked at, and a bound of the others."""
 
-    def __init__(
-        self,
-        table: Tuples,
-        models: Sequence[PrivacyModel],
-        allowed: int,
-        metric: Separable,
-        on_progress: OnProgress,
-    ) -> None:
-        super().__init__(table, models, allowed, metric)
-        self.separable, self.on_progress, self.top = metric, on_progress, table.lattice.top
-        self.level = np.concatenate([np.arange(levels) for levels in table.lattice.shape])
-        self.column = np.repeat(np.arange(len(self.top)), table.lattice.shape)
-        self.rules = [self.column == column for column in range(len(self.top))]  # of one level each
-        self.known: dict[Node, bool | None] = {}
-        self.work = self.turn = 0
-        self.each = progress_each(table)
-        self.most = sorted({allowed * part // PARTS for part in range(1, PARTS + 1)})
-        self.least = [0.0] * len(self.most)
+    metric: Separable
 
     def run(self) -> None:
         """Look for the best node until no other can be much better, or the work is done.
 
         Raises: LimitError where no feasible node was seen, and there may be one.
         """
-        self.levels, self.lost, self.rows, self.closed = projections(self, self.separable, self._counted)
-        most, gap = self.work + MOST_WORK, 1.0
-        while self.work < most and gap > ENOUGH:
+        self.top, shape = self.table.lattice.top, self.table.lattice.shape
+        self.level = np.concatenate([np.arange(levels) for levels in shape])
+        self.column = np.repeat(np.arange(len(shape)), shape)
+        self.rules = [self.column == column for column in range(len(shape))]  # of one level each
+        self.known: dict[Node, bool | None] = {}
+        self.work = self.turn = 0
+        self.most = sorted({self.allowed * part // PARTS for part in range(1, PARTS + 1)})
+        self.least = [0.0] * len(self.most)
+        self.levels, self.lost, self.rows, self.closed = projections(self, self.metric)
+        gap = 1.0
+        while self.work < MOST_WORK and gap > ENOUGH:
             node, bound = self._cheapest(gap / 10), min(self.least)
             if node is not None:
                 self._learn(node)
@@ -86,6 +70,9 @@ class BoundedSearch(Judge):
             raise too_large(self.table)
         self.best = replace(self.best, gap=gap)
 
+    def share(self) -> float:
+        return min(self.work / max(MOST_WORK, 1), 1.0)
+
     def _cheapest(self, tolerance: float) -> Node | None:
         """Raise what the nodes of one part lose at least, and return one that is cheap within a tolerance."""
         from scipy.optimize import LinearConstraint, milp
@@ -93,7 +80,7 @@ class BoundedSearch(Judge):
         part = int(np.argmin(self.least))
         fewest = np.array([self.most[part - 1] + 1 if part else 0])
         each = zip(self.column.tolist(), self.level.tolist(), strict=True)
-        least = [self.separable.term_given(self.table, column, level, fewest)[0] for column, level in each]
+        least = [self.metric.term_given(self.table, column, level, fewest)[0] for column, level in each]
         has = self.levels[:, self.column] == self.level  # of which levels a projection is
         costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(axis=1)
         levels, rules = np.zeros(len(self.level)), np.array(self.rules, dtype=np.float64)
@@ -109,9 +96,9 @@ class BoundedSearch(Judge):
             ],
             options={"node_limit": BRANCHES, "mip_rel_gap": tolerance},
         )
-        self.work += (1 + (solved.mip_node_count or 0)) * (BRANCH_WORK + RULE_WORK * len(rules))
-        bound = math.inf if solved.status == INFEASIBLE else solved.mip_dual_bound
-        self.least[part] = max(self.least[part], float(self.separable.joined(np.array(bound))))
+        self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
+        bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0  # 2: without a solution
+        self.least[part] = max(self.least[part], float(self.metric.joined(np.array(bound))))
         return None if solved.x is None else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
 
     def _learn(self, node: Node) -> None:
@@ -178,15 +165,9 @@ class BoundedSearch(Judge):
             self.known[node] = False if self._is_closed(node) else self._look(node)
         return self.known[node]
 
-    def _counted(self, node: Node) -> Counted:
-        if self.checks % self.each == 0:
-            self.on_progress("searching", min(self.work / max(MOST_WORK, 1), 1.0))
-        self.checks += 1
-        self.work += len(self.counter.base.class_keys) + NODE_WORK
-        return self.counter.classes(node)
-
     def _look(self, node: Node) -> bool | None:
-        classes = self._counted(node)
+        self.work += len(self.counter.base.class_keys) + NODE_WORK
+        classes = self.counted(node)
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             return False

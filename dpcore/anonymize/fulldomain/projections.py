@@ -10,11 +10,10 @@ to no more than the node does, whatever group it is counted in; that is the one 
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.counter import Counted
 from dpcore.anonymize.fulldomain.judge import Judge
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Separable
@@ -23,24 +22,20 @@ from dpcore.tables.classes import FloatArray, IntArray
 
 MOST_COMBINATIONS = 300
 """Projections of one group of columns."""
-Look = Callable[[Node], Counted]
 
 
-def projections(
-    judge: Judge, metric: Separable, look: Look
-) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+def projections(judge: Judge, metric: Separable) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
     """Look at the projections of a table.
 
-    Args: look: counts the classes of a node.
     Returns: of those that do not suppress too much (projections, columns) levels in the group, -1 for other
         columns, (projections, columns) what each column of the group adds to the score, and (projections,)
         rows counted in the group that are suppressed, 0 where people have several rows; then (nodes, columns)
         the most general of the others.
     """
     table, top = judge.table, judge.table.lattice.top
-    groups, closed, nowhere = _groups(judge, look), np.empty((0, len(top)), np.int64), (-1,) * len(top)
+    groups, closed, nowhere = _groups(judge), np.empty((0, len(top)), np.int64), (-1,) * len(top)
     kept = [(nowhere, np.zeros(len(top)), 0)]  # of no column
-    finest = [look(at(top, group, [0] * len(group))) for group in groups]
+    finest = [judge.counted(at(top, group, [0] * len(group))) for group in groups]
     fewest = np.argmin([classes.sizes[classes.of_entries] for classes in finest], axis=0)
     for place, group in enumerate(groups):
         counted = np.where((fewest == place) & (table.members is None), table.published, 0)
@@ -48,7 +43,7 @@ def projections(
             node = at(top, group, levels)
             if (closed >= node).all(axis=1).any():
                 continue
-            classes = look(node)
+            classes = judge.counted(node)
             marked = violations(judge.plain, classes)
             if not classes.suppresses_few(marked, judge.allowed):
                 closed = np.vstack([closed, node])
@@ -69,21 +64,19 @@ def at(node: Node, columns: Sequence[int], levels: Sequence[int]) -> Node:
     return tuple(changed.get(column, level) for column, level in enumerate(node))
 
 
-def _groups(judge: Judge, look: Look) -> list[list[int]]:
+def _groups(judge: Judge) -> list[list[int]]:
     """Split the columns, those together of which two have many more classes than each by itself."""
     top, widths = judge.table.lattice.top, judge.table.widths
     more = np.zeros((len(top), len(top)))
     for left, right in itertools.combinations(range(len(top)), 2):
-        classes = len(look(at(top, (left, right), (0, 0))).sizes)
+        classes = len(judge.counted(at(top, (left, right), (0, 0))).sizes)
         more[left, right] = more[right, left] = classes - widths[left][0] - widths[right][0]
-    waiting, groups = list(range(len(top))), list[list[int]]()
-    while waiting:
-        group, fit = list[int](), waiting
-        while fit:
-            likeness = more[:, group or waiting].sum(axis=1)
-            group.append(max(fit, key=likeness.__getitem__))
-            waiting = [column for column in waiting if column not in group]
-            most = MOST_COMBINATIONS // math.prod(top[column] + 1 for column in group)
-            fit = [column for column in waiting if top[column] < most]
-        groups.append(sorted(group))
+    groups: list[list[int]] = []
+    for column in np.argsort(-more.sum(axis=1)).tolist():
+        shapes = ((group, math.prod(top[each] + 1 for each in (*group, column))) for group in groups)
+        fit = {more[column, group].sum(): group for group, size in shapes if size <= MOST_COMBINATIONS}
+        if max(fit, default=0) > 0:
+            fit[max(fit)].append(column)
+        else:
+            groups.append([column])
     return groups

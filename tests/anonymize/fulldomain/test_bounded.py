@@ -104,7 +104,7 @@ def test_projections_suppress_and_lose_no_more_than_nodes(data: st.DataObject, w
     judge = Judge(table, models, most_within(ALLOWED, table.people), metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6))))
-        found = projections.projections(judge, metric, judge.counter.classes)
+        found = projections.projections(judge, metric)
     check_projections(case, models, metric, found)
 
 
@@ -117,7 +117,7 @@ def test_projections_that_count_too_much_are_seen(fault: str) -> None:
     judge = Judge(case.tuples(), models, 2, metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projections, "MOST_COMBINATIONS", 1)
-        levels, lost, rows, closed = projections.projections(judge, metric, judge.counter.classes)
+        levels, lost, rows, closed = projections.projections(judge, metric)
     assert rows.sum() == 1
     check_projections(case, models, metric, (levels, lost, rows, closed))
     more = (levels, lost, 2 * rows, closed) if fault == "rows" else (levels, 1.01 * lost, rows, closed)
