@@ -111,6 +111,7 @@ def test_coarser_numbers(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> N
     assert compared(seen, files, marking, t) >= SHOWN_OF_STEPS
 
 
+@pytest.mark.proof
 def test_other_numbers_than_those_that_leave_are_caught(
     marking: Marking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,8 +146,12 @@ def _narrow(columns: Any, *given: Any) -> Any:
         ("entropy 7-diversity of days", models.EntropyL, "violations", _never),
         ("recursive (0.5, 4)-diversity of days", models.RecursiveCL, "violations", _never),
         ("0.2-closeness of days (hierarchical distance)", closeness, "_moved_in_tree", _flat),
-        ("1.5-likeness of days", models.BetaLikeness, "violations", _never),
-        ("average risk of at most 0.04", models.AverageRisk, "among", _never),
+        pytest.param(
+            "1.5-likeness of days", models.BetaLikeness, "violations", _never, marks=pytest.mark.proof
+        ),
+        pytest.param(
+            "average risk of at most 0.04", models.AverageRisk, "among", _never, marks=pytest.mark.proof
+        ),
         ("5-map; (0.1, 0.6)-presence", models.DeltaPresence, "violations", _never),
         ("means", methods, "published", _narrow),
     ],
