@@ -267,18 +267,22 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "visits": session.TakeColumns(known=("age", "ward"), secret=("days",)),
     "booleans": session.TakeColumns(known=("age", "ill"), secret=()),
     "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
+    "changed": session.TakeColumns(known=("age", "sex"), secret=("ward",)),
 }
 ASKED = {
     "secret": ("selectbox", "What should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
     "average": ("number_input", "Average risk at most"),
-    "coded": ("multiselect", "Columns with coarser numbers"),
-    "step": ("number_input", "days: step"),
-    "high": ("number_input", "days: high"),
+    "days step": ("number_input", "days: step"),
+    "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),
     "presence": ("slider", "Share of the population of a group"),
     "method": ("selectbox", "Method"),
+    "coarser": ("multiselect", "Columns with coarser numbers"),
+    "ward": ("number_input", "ward: Change it at random"),
+    "pay": ("number_input", "pay: Change it at random"),
+    "high": ("number_input", "pay: high"),
 }
 """Fields by a short name; the others are sliders by their label."""
 

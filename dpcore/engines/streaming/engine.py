@@ -128,7 +128,8 @@ class ArrowEngine(Engine):
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""
         with self._reading() as reading:
-            return Microdata(self._typed(_first(reading, self._columns, rows, lambda: self._on_rows(0))))
+            first = _first(reading, self._columns, rows, lambda: self._on_rows(0))
+            return Microdata(self._typed(first), self._key)
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with numbers where a file of texts is declared to hold them."""

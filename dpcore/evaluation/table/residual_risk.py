@@ -78,7 +78,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
         Raises: InfeasibleError, also when no row leaves; the other errors of a plan.
         """
-        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
+        result = anonymized(original, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():
             raise every_row_suppressed()
