@@ -144,6 +144,10 @@ PAGE = {
     f"{BEFORE} > mean, after": lambda t: [t.rows[each].astype(float).mean() for each in t.plan["coded"]],
     f"{BEFORE} > standard deviation, before": lambda t: [deviation(t.raw[n]) for n in t.plan["coded"]],
     f"{BEFORE} > standard deviation, after": lambda t: [deviation(t.rows[n]) for n in t.plan["coded"]],
+    f"{BEFORE} > IL1s": lambda t: [
+        np.mean(np.abs(t.raw[n].astype(float) - t.rows[n].astype(float))) / (2**0.5 * deviation(t.raw[n]))
+        for n in t.plan["coded"]
+    ],
     f"{READY}|models": lambda t: "; ".join(t.promised),
 } | {
     f"Anonymize > {field}": lambda t, field=field: t.frontier(field)
