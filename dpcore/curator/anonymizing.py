@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,12 +75,15 @@ class Anonymizing:
             recoding = self.compute(Recoding.of, distinct, self.plan, on_progress=self.on_progress)
             tally = Tally(recoding, distinct)
 
-            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-                self.engine.apply(recoding, tally.before(take))
-                tally.check_complete()
+            def hand_over(put: Callable[[pd.DataFrame], str]) -> Sequence[str]:
+                published = self.engine.apply(tally.writing(put))
+                tally.check(published)
+                return published.places
 
             metadata = self._guarantee(recoding.models).as_metadata()
-            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=metadata)
+            return write_mixed(
+                hand_over, folder, rows=recoding.rows, spread=self.engine.spread, metadata=metadata
+            )
 
     def _guarantee(self, models: tuple[str, ...]) -> Guarantee:
         return Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)

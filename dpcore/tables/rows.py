@@ -1,9 +1,9 @@
-"""Types of private rows, their distinct tuples, and public tables."""
+"""Types of private rows, their distinct tuples, what became of them, and public tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,33 @@ class DistinctRows(Microdata):
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
     held: Held | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Published:
+    """What became of rows that were published where they are. Private.
+
+    Attributes:
+        keys, numbers: (keys,) int64: exact sums over the rows, and what each is of, in order.
+        places: where the rows were put, one for each batch.
+    """
+
+    keys: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    places: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls, keys: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], places: tuple[Any, ...]
+    ) -> Published:
+        """Add up the numbers of each key."""
+        order = np.argsort(keys, kind="stable")  # quick where two are added, whose keys are in order
+        keys, first = np.unique(keys[order], return_index=True)
+        return cls(keys=keys, numbers=np.add.reduceat(numbers[order], first), places=places)
+
+    def __add__(self, other: Published) -> Published:
+        keys = np.concatenate([self.keys, other.keys])
+        return self.of(keys, np.concatenate([self.numbers, other.numbers]), self.places + other.places)
 
 
 @dataclass(frozen=True, eq=False)

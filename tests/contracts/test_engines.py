@@ -211,15 +211,15 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
+    assert sorted(other.spread(lambda number: number * number, 4)) == [0, 1, 4, 9]
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
         distinct = distinct_of(other.tuples, plan)
         recoding = Recoding.of(distinct, plan)
         tally = Tally(recoding, distinct)
-        published: list[pd.DataFrame] = []
-        other.apply(recoding, tally.before(published.append))
-        tally.check_complete()
-        found = pd.concat(published)
+        published = other.apply(tally.writing(lambda rows: rows))
+        tally.check(published)
+        found = pd.concat(published.places)
         assert list(found.columns) == list(expected.columns)
         assert rows_of(found) == rows_of(expected)
         assert recoding.rows == len(expected)

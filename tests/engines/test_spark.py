@@ -304,7 +304,7 @@ def test_the_place_of_a_row_in_its_file_is_no_column(tmp_path: Path) -> None:
 
 def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> None:
     """Workers without this checkout could not load the library; a process that dies would double rows, or the
-    charge."""
+    charge, and a driver that dies would leave half a table."""
     spark_session()  # skips where there is no Spark
     ended = subprocess.run(
         [sys.executable, "-m", "tests.engines.cluster", str(tmp_path)], capture_output=True, text=True
@@ -318,6 +318,11 @@ def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> N
         "released": [1000],
         "lines": ["opened", "reserved", "committed"],
         "left": 0,
+        "written": 100_000,
+        "killed in writing": True,
+        "as in memory": True,
+        "refused": True,
+        "there": ["out"],
     }
 
 
