@@ -248,7 +248,10 @@ class SparkEngine(Engine):
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             counted = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            self._counted = counted.select(*declared or ["p"]).persist()
+            # no more of a person goes to another worker than counts, and Spark takes 200 tasks for any table
+            self._counted = (
+                counted.select(*declared or ["p"]).coalesce(self._all_rows() // 2**18 + 1).persist()
+            )
             _end_with(self, self._counted)
             self._waited(self._counted.count)
             marked.unpersist()
