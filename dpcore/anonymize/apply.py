@@ -8,7 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.models import AverageRisk, violations
+from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.pram import post_randomized
 from dpcore.anonymize.promise import promised
@@ -80,7 +80,7 @@ def anonymized(
     result = plan.method.recode(inputs, on_progress)
     groups, kept = inputs.rows.groups(result.classes), ~suppressed_classes(result)
     for model in plan.models:
-        if isinstance(model, AverageRisk) and model.among(groups, kept).any():
+        if model.joint and model.among(groups, kept).any():
             raise InfeasibleError(
                 "the groups of this method do not keep to an {model}",
                 remedy="raise k, or take the full-domain method",

@@ -34,7 +34,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.digests import counted, fingerprint_of
-from dpcore.tables.rows import DistinctRows, Microdata, Published
+from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, Published
 from dpcore.tables.sums import Entry, Integers
 
 MOST_ROWS = 2_000_000
@@ -201,12 +201,7 @@ class Engine(ABC):
 
         Raises: LimitError for too many tuples, or too many sets of them that people have.
         """
-        named = [*columns, *([] if by is None else [by])]
-        if not columns:
-            raise UsageError("tuples need at least one column", remedy="name the columns")
-        for name in named:
-            if name not in self._columns:
-                raise no_column(name)
+        self._check_columns([*columns, *([] if by is None else [by])])
         distinct = self._tuples(columns)
         if by is None:
             return distinct
@@ -214,9 +209,26 @@ class Engine(ABC):
         self._each(Holding(columns=tuple(columns), by=by), holders.take)
         return replace(distinct, held=holders.held(self._on_rows))
 
+    def _check_columns(self, names: Sequence[str]) -> None:
+        if not names:
+            raise UsageError("tuples need at least one column", remedy="name the columns")
+        for name in names:
+            if name not in self._columns:
+                raise no_column(name)
+
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
+
+    def coded(self, columns: Sequence[str]) -> Microdata:
+        """Return some columns of all rows by codes, with whose they are, or their distinct tuples. Private.
+
+        Raises: LimitError, RowsError where they do not fit.
+        """
+        if self._schema.unit.id_column is not None:
+            return self.rows()
+        distinct = self.tuples(columns)
+        return replace(CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows)
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return the rows that count among some rows, of each person as many as declared."""

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymize import closeness, methods, models
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.partition.microaggregation import published
 from dpcore.evaluation.table import trial
 from tests.tiers import but_first
@@ -42,6 +43,8 @@ DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "0.2-closeness of days (equal distance)": ("visits", {"secret": "t", "t": 0.2}),
     "0.15-closeness of days (ordered distance)": ("visits", {"secret": "t-ordered", "t": 0.15}),
     "0.2-closeness of days (hierarchical distance)": ("visits", {"secret": "t-hierarchical", "t": 0.2}),
+    "1.5-likeness of days": ("visits", {"secret": "likeness", "beta": 1.5}),
+    "average risk of at most 0.04": ("visits", {"average": 4.0}),
     "5-map; (0.1, 0.6)-presence": ("booleans", {"subset": "smoker", "presence": (0.1, 0.6)}),
 }
 
@@ -58,7 +61,7 @@ def test_demands_beyond_k(demand: str, marking: Marking, monkeypatch: pytest.Mon
     assert "; ".join(map(words, t.demands)) == demand
     heights = [range(len(t.plan["hierarchies"][known])) for known in t.known]
     nodes = list(itertools.product(*heights))
-    assert any((t.broken(node) & (t.of_rows(node) >= t.k)).any() for node in nodes)  # beyond k
+    assert any((t.hidden(node, t.k) & (t.of_rows(node) >= t.k)).any() for node in nodes)  # beyond k
     assert Counter(t.csv.itertuples(index=False, name=None)) == Counter(
         t.made.itertuples(index=False, name=None)
     )
@@ -102,6 +105,36 @@ def test_numbers_that_become_means(marking: Marking, monkeypatch: pytest.MonkeyP
     assert t.after.groups_each == 1  # the rows of a person stay together
     found = compared(seen, files, marking, t)
     assert found >= {f"{BEFORE} > generalized", f"{BEFORE} > moved", LOSES + "loss", f"{TIMES}|t"}
+
+
+STEPS = {"coarser": ["days"], "days step": 5.0, "days high": 12.0}
+SHOWN_OF_STEPS = {
+    f"{BEFORE} > {figure}, {side}"
+    for figure in ("mean", "standard deviation")
+    for side in ("before", "after")
+}
+
+
+def test_coarser_numbers(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean and spread of a rounded and top-coded column would be of other numbers than those that leave."""
+    seen, files, t = walked("visits", marking, monkeypatch, **STEPS)
+    assert {*t.csv["days"]} == {"0", "5", "10", "12"}
+    assert Counter(t.csv.itertuples(index=False, name=None)) == Counter(
+        t.made.itertuples(index=False, name=None)
+    )
+    assert compared(seen, files, marking, t) >= SHOWN_OF_STEPS
+
+
+@pytest.mark.proof
+def test_other_numbers_than_those_that_leave_are_caught(
+    marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above would not see the spread of the raw column after coding."""
+    in_this_process(monkeypatch)
+    monkeypatch.setattr(Coding, "__call__", lambda coding, column: column.clip(coding.low, coding.high))
+    seen, files, t = walked("visits", marking, monkeypatch, **STEPS)
+    with pytest.raises(AssertionError, match="not true"):
+        compared(seen, files, marking, t)
 
 
 def _changed() -> Odd:
@@ -176,7 +209,7 @@ def test_a_wrong_chance_is_caught(marking: Marking, monkeypatch: pytest.MonkeyPa
         changed(marking, monkeypatch)
 
 
-def _never(_model: Any, classes: Any) -> Any:
+def _never(_model: Any, classes: Any, *_kept: Any) -> Any:
     """No group breaks a demand."""
     return np.zeros(len(classes.people), dtype=bool)
 
@@ -199,6 +232,12 @@ def _narrow(columns: Any, *given: Any) -> Any:
         ("entropy 7-diversity of days", models.EntropyL, "violations", _never),
         ("recursive (0.5, 4)-diversity of days", models.RecursiveCL, "violations", _never),
         ("0.2-closeness of days (hierarchical distance)", closeness, "_moved_in_tree", _flat),
+        pytest.param(
+            "1.5-likeness of days", models.BetaLikeness, "violations", _never, marks=pytest.mark.proof
+        ),
+        pytest.param(
+            "average risk of at most 0.04", models.AverageRisk, "among", _never, marks=pytest.mark.proof
+        ),
         ("5-map; (0.1, 0.6)-presence", models.DeltaPresence, "violations", _never),
         ("means", methods, "published", _narrow),
     ],

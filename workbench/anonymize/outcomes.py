@@ -60,7 +60,7 @@ def frontier(
         method = Mondrian()
     if plan.method == CellSuppression():
         method, limits = plan.method, (plan.limit,)
-    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node))
+    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node), str(plan.coded))
     key = ("frontier", method.kind, limits, current.version, *asked_of)
     every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:

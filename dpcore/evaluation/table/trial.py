@@ -145,7 +145,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     rows, own = frame[kept], class_index([classes[kept]])
     person = person_of(rows, plan.counted)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
-    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
+    known = [own, *(leaves_of(rows, name).codes for name in others)]
     once = once_each(own, person)
     risk = 1 / people_per_class(own, person)[own]
     everybody = once_each(np.zeros_like(own), person)
