@@ -169,8 +169,7 @@ class SparkEngine(Engine):
     def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
         task = Task(work=Numbering(work=work), names=("number",), schema=self._schema)
         with readable():
-            numbers = self._session.range(0, number, 1, number)
-        results, _ = self._whole(numbers, task)
+            results, _ = self._whole(self._session.range(0, number, 1, number), task)
         return cast(list[Made], results)
 
     def _whole(self, table: Any, task: Task) -> tuple[Any, int]:
@@ -248,7 +247,9 @@ class SparkEngine(Engine):
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             counted = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            self._counted = counted.select(*declared or ["p"]).persist()
+            # no more of a person goes to another worker than counts, and Spark takes 200 tasks for any table
+            counted = counted.select(*declared or ["p"]).coalesce(self._all_rows() // 2**18 + 1)
+            self._counted = counted.persist()
             _end_with(self, self._counted)
             self._waited(self._counted.count)
             marked.unpersist()
