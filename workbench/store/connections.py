@@ -121,6 +121,7 @@ def _sqlite(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
         connection.isolation_level = None  # the driver must not begin transactions of its own
         _use_wal(connection, lock_timeout)
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -256")  # KiB; the system keeps the file for all connections
         connection.execute("PRAGMA foreign_keys = ON")
 
     sa.event.listen(engine, "connect", set_up)

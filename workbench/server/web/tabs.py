@@ -128,14 +128,19 @@ def _empty(session: Any) -> None:
         setattr(session, name, type(getattr(session, name))())
 
 
-_FILL = -6
-"""M_PERTURB of glibc's malloc.h: overwrite memory when it is freed."""
+_FILL, _ARENAS = -6, -8
+"""M_PERTURB and M_ARENA_MAX of glibc's malloc.h."""
 
 
 def overwrite_freed_memory() -> None:
-    """Overwrite memory when it is freed, from now on."""
+    """Overwrite memory when it is freed, from now on, and let all threads share two places for it.
+
+    Each of many threads would keep some free memory of its own: it grows for an hour and more.
+    """
     try:
-        ctypes.CDLL("libc.so.6").mallopt(_FILL, 0x5A)
+        library = ctypes.CDLL("libc.so.6")
+        library.mallopt(_FILL, 0x5A)
+        library.mallopt(_ARENAS, 2)
     except (OSError, AttributeError):  # another C library
         return
 
