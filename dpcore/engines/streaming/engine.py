@@ -34,7 +34,7 @@ from dpcore.tables.arrow import frame_of, is_text, parsed, texts_coded, uncoded
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
 
-MOST_CODED = 50_000_000
+MOST_CODED = 30_000_000
 """Rows of which some columns are brought into memory as codes, at most."""
 Part = TypeVar("Part")
 Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]]
