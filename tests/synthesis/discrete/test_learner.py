@@ -97,10 +97,9 @@ def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_i
     alone = learning.independent(columns, weights)
     related = {pair: table.copy() for pair, table in alone.items()}
     related["b", "c"][0, 0] += 1e6
-    loss, first = measurer.loss.share(0.01), {}
-    for turn, estimates in enumerate((alone, related)):
+    loss = measurer.loss.share(0.01)
+    for estimates in (alone, related):
         learner._ask_distances(estimates, loss)
-        first = first or dict(learner._excess)
         assert learner._asked == measurer.gap_deviation(3, loss)
     assert learner._excess["a", "b"][1] == pytest.approx(learner._asked / 2**0.5)
     assert learner._excess["b", "c"][1] == pytest.approx(learner._asked, rel=1e-3)  # another question by now
