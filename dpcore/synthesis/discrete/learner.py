@@ -226,7 +226,7 @@ class Learner:
         explained, deviations = self._explained(estimates), dict.fromkeys(noisy, self._asked)
         for pair in self._excess.keys() & noisy.keys():
             before, deviation = self._excess[pair]
-            held = float(np.abs(estimates[pair] - _product_of_columns(estimates[pair])).sum())
+            held = float(np.abs(estimates[pair] - _product_of_columns(pair, estimates[pair])).sum())
             old, new = 1 / (deviation**2 + held**2), 1 / self._asked**2
             noisy[pair] += (before + explained[pair] - noisy[pair]) * old / (old + new)
             deviations[pair] = (old + new) ** -0.5
@@ -313,7 +313,7 @@ class Learner:
         for each in self.joint:
             if len(each.clique) > 1 and self._columns.ordered.issuperset(each.clique):
                 table = np.maximum(self.fitted.model.marginal(each.clique), 1e-12)
-                held = float((table * np.log(table / _product_of_columns(table))).sum())
+                held = float((table * np.log(table / _product_of_columns(each.clique, table))).sum())
                 weights[each.clique] = table.size / (2 * max(held, 1e-9))
         return weights
 
@@ -346,10 +346,10 @@ class Learner:
         ]
 
 
-def _product_of_columns(table: Values) -> Values:
+def _product_of_columns(clique: Clique, table: Values) -> Values:
     """Return the table of the same columns without a relation."""
     total = max(float(table.sum()), 1e-9)
-    sums = (project(table, tuple(map(str, range(table.ndim))), (str(axis),)) for axis in range(table.ndim))
+    sums = (project(table, clique, (name,)) for name in clique)
     product: Values = total * functools.reduce(np.multiply.outer, (each / total for each in sums))
     return product
 
