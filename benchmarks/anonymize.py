@@ -48,6 +48,8 @@ KS = (2, 5, 10, 25, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 FOUR_METRICS = ("loss_geomean", "loss_mean", "discernibility", "aecs")
 MEANS = {"geometric": "loss_geomean", "arithmetic": "loss_mean"}
+TICK = 10
+"""Milliseconds of the clock that ARX's CPU time was read from."""
 GROWTH = (30_162, 100_000, 300_000, 1_000_000)
 
 
@@ -62,30 +64,46 @@ class Data:
 
 
 def against_arx(data: Data) -> Table:
-    """Each reference row as one question: right or not, and CPU time over ARX's (warm, prepared)."""
+    """Each reference row as one question: right or not, and CPU time over ARX's (warm, prepared).
+
+    Ours is the least of five runs. ARX's was read from a clock of 10 ms ticks, in one run, or as the mean of
+    three for the first quarter of the rows: a reading of 20 ms stands for 10 to 30. So beside the cells above
+    ARX's reading there are those that are above it by more than a tick, which no such clock explains.
+    """
     rows = []
     for row in data.reference.itertuples():
         models = models_of(row.others)
         table = data.adult.tuples(row.setup, models)
         question = [KAnonymity(k=row.k), *models] if row.k > 1 else models
         _ask(table, question, 0.0, "discernibility")  # warm: the tables that belong to the tuples are made
-        seconds, found = cpu(lambda: _ask(table, question, row.suppression_limit, row.metric))  # noqa: B023
+        asked = (table, question, row.suppression_limit, row.metric)
+        seconds, found = cpu(lambda: _ask(*asked), repeats=5)  # noqa: B023
         right = abs(found.score - row.score) <= 1e-8 * max(1.0, abs(row.score))
         if row.tied_optima == 1:
             right &= found.suppressed == row.suppressed_model and "-".join(map(str, found.node)) == row.node
         kind = "loss" if row.metric.startswith("loss") else "other"
         models_kind = "k" if not row.others else "l, t, subset"
-        rows.append((row.setup, models_kind, kind, row.suppression_limit, right, seconds * 1000, row.cpu_ms))
-    names = ["setup", "models", "metric", "limit", "right", "ms", "arx"]
+        key = (row.setup, models_kind, kind, row.suppression_limit)
+        rows.append((*key, right, seconds * 1000, row.cpu_ms, row.privacy_model, row.metric))
+    names = ["setup", "models", "metric", "limit", "right", "ms", "arx", "model", "figure"]
     frame = pd.DataFrame(rows, columns=names)
     frame["ratio"] = frame["ms"] / frame["arx"]
+    frame["above"], frame["tick"] = frame["ratio"] > 1, frame["ms"] > frame["arx"] + TICK
+    counts = ["right", "above", "tick"]
     groups = [
-        [*key, len(g), int(g["right"].sum()), *g[["ms", "arx", "ratio"]].median(), g["ratio"].max()]
-        for key, g in [*frame.groupby(names[:4]), (("all", "", "", ""), frame)]
+        [*key, len(g), *g[counts].sum().astype(int), *g[["ms", "arx", "ratio"]].median(), g["ratio"].max()]
+        for key, g in [
+            *frame.groupby(names[:4]),
+            *(
+                ((row.setup, row.model, row.figure, row.limit), frame.loc[[row.Index]])
+                for row in frame[frame["above"]].itertuples()
+            ),
+            (("all", "", "", ""), frame),
+        ]
     ]
     return Table.of(
-        "One question against ARX 3.9.2: rows matched and CPU ms (medians)",
-        [*names[:4], "rows", "matched", "ours", "ARX", "ratio", "largest ratio"],
+        "One question against ARX 3.9.2: rows matched and CPU ms (medians; each cell above ARX by itself)",
+        [*names[:4], "rows", "matched", "above", "by a tick", "ours", "ARX", "ratio", "largest ratio"],
         groups,
     )
 
@@ -114,13 +132,14 @@ def seeded_tables(data: Data) -> Table:
 def large_lattices(data: Data) -> Table:
     """20 columns x 100,000 rows of known optimum, and lattices that can be looked through too."""
     rows = []
-    for seed, mean in itertools.product((0, 1), ("geometric", "arithmetic")):
-        frame, trees = large.blocks(100_000, seed=seed)
-        table, metric = Tuples.build(frame, trees), METRICS[MEANS[mean]]
-        seconds, found = cpu(lambda: search(table, [KAnonymity(k=5)], metric=metric))  # noqa: B023
-        rows.append(
-            [f"20 columns, {mean}", found.score, large.optimum(frame, trees, 5, mean), found.gap, seconds]
-        )
+    shapes = [(5, 4, 0), (5, 4, 1), (10, 2, 2), (4, 5, 3)]  # groups, columns of each, seed
+    for shape, mean, limit in itertools.product(shapes, MEANS, (0.0, 0.02)):
+        groups, columns, seed = shape
+        frame, trees = large.blocks(100_000, groups=groups, columns=columns, seed=seed)
+        table, question = Tuples.build(frame, trees), ([KAnonymity(k=5)], limit, MEANS[mean])
+        seconds, found = cpu(lambda: _ask(table, *question))  # noqa: B023
+        known = large.optimum(frame, trees, 5, mean, limit)
+        rows.append([f"{groups} x {columns}, {mean}, limit {limit}", found.score, known, found.gap, seconds])
     for setup, limit in itertools.product(("qi7", "qi9"), (0.0, 0.02, 0.05)):
         table, question = data.adult.tuples(setup, []), ([KAnonymity(k=5)], limit, "loss_geomean")
         known = _ask(table, *question).score
@@ -232,7 +251,8 @@ def risk(data: Data) -> Table:
         columns, people = list(SETUPS[setup]), 10 * len(data.adult.frame)
         grouping, classes = cpu(lambda: equivalence_classes(data.adult.frame, columns))  # noqa: B023
         sample_s, sample = cpu(lambda: reidentification_risk(classes, threshold=0.05))  # noqa: B023
-        sets_s, sets = cpu(lambda: column_sets(data.adult.frame, columns))  # noqa: B023
+        own = {name: leaves_of(data.adult.frame, name).codes for name in columns}
+        sets_s, sets = cpu(lambda: column_sets(own, columns))  # noqa: B023
         pitman_s, pitman = cpu(lambda: pitman_uniqueness(classes, population=people))  # noqa: B023
         zayatz_s, zayatz = cpu(lambda: zayatz_uniqueness(classes, population=people))  # noqa: B023
         found = (sample.average, sample.uniques, sample.above, sets[-1].separation, pitman, zayatz)

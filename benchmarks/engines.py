@@ -234,6 +234,41 @@ def spark_engine(folder: Path, **unit: Any) -> Any:
     return SparkEngine(_spark().read.parquet(str(folder / "table.parquet")), declared(**unit), key=KEY)
 
 
+def spark_mixed(folder: Path, **unit: Any) -> Any:
+    from dpcore.engines.spark.engine import SparkEngine
+
+    return SparkEngine(_spark().read.parquet(f"{folder}/*.parquet"), declared_mixed(**unit), key=KEY)
+
+
+def anonymized(engine: Any) -> Callable[[], int]:
+    """The mixed table by a plan, as a folder of Parquet."""
+    import dpcore as dp
+    from dpcore.anonymize import KAnonymity, Plan
+    from dpcore.anonymize.hierarchies.suggest import suggest_together
+    from dpcore.engines import base
+
+    known = ["age", "year", "t5"]
+    drawn = engine.sample(100_000).frame
+    whole = pd.DataFrame({"age": np.arange(100), "year": np.arange(1900, 2000)})
+    roles = dict.fromkeys(drawn.columns, "insensitive") | dict.fromkeys(known, "quasi-identifier")
+    plan = Plan(
+        roles=roles | {"person": "identifier", "t20": "sensitive"},
+        hierarchies=suggest_together(pd.concat([drawn[known], whole]), known),
+        models=(KAnonymity(k=100),),
+        limit=0.05,
+    )
+    base.MOST_ROWS = 0
+    curator = dp.Curator.open(
+        engine, engine._schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
+    )
+
+    def write() -> int:
+        with tempfile.TemporaryDirectory() as place:
+            return curator.anonymize_to(Path(place) / "rows", plan)
+
+    return write
+
+
 def spark_started(folder: Path) -> Callable[[], int]:
     """What a session and its workers cost before they have seen a row."""
 
@@ -250,7 +285,7 @@ def _spark() -> Any:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    return builder.config("spark.driver.memory", "2g").getOrCreate()
+    return builder.config("spark.driver.memory", "1g").getOrCreate()
 
 
 def counted(engine: Any) -> Callable[[], int]:
@@ -391,6 +426,15 @@ MIXED: dict[str, Callable[[Path], Callable[[], int]]] = {
     "max_rows 3, ParquetEngine": lambda folder: (
         lambda: int(open_mixed(folder, person="person", max_rows=3).counts([()])[0].values)
     ),
+    "anonymized into a folder, ParquetEngine": lambda folder: anonymized(open_mixed(folder)),
+    "an empty job, Spark": spark_started,
+    "91 tables, SparkEngine": lambda folder: (
+        lambda: checksum(counts.values for counts in spark_mixed(folder).counts(mixed_cliques()))
+    ),
+    "max_rows 3, SparkEngine": lambda folder: (
+        lambda: int(spark_mixed(folder, person="person", max_rows=3).counts([()])[0].values)
+    ),
+    "anonymized into a folder, SparkEngine": lambda folder: anonymized(spark_mixed(folder)),
 }
 HUGE = ("105 tables, ParquetEngine", "105 tables, DuckDB grouping sets")
 

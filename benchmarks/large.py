@@ -2,7 +2,8 @@
 
 The rows are in blocks. The rows of a block differ in the columns of one group only; in all others they have
 a value of their own, which no label but `*` joins with others. So the classes of a block depend on the levels
-of its group alone, and the optimum without suppression is that of each group by itself.
+of its group alone: the optimum without suppression is that of each group by itself, and with it the one of
+the groups whose suppressed rows add up to few enough.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -51,47 +53,74 @@ def blocks(
     return pd.DataFrame(cells), trees
 
 
-def optimum(frame: pd.DataFrame, trees: dict[str, Hierarchy], k: int, mean: str) -> float:
-    """The least information loss of k-anonymity without suppression, group by group in plain pandas."""
-    total = 0.0
+def optimum(frame: pd.DataFrame, trees: dict[str, Hierarchy], k: int, mean: str, limit: float = 0.0) -> float:
+    """The least information loss of k-anonymity, group by group, without the program's code.
+
+    Of each number of rows that are suppressed together, up to the limit, each group's are tried: what its
+    columns lose follows from its levels and from how many rows the other groups suppress.
+    """
     names = sorted(trees, key=lambda name: name.split()[0])
-    for _, members in itertools.groupby(names, key=lambda name: name.split()[0]):
-        group = list(members)
-        block = frame.loc[(frame[group] != BESIDE).all(axis=1), group]
-        labels = [
-            [
-                block[name].map(dict(zip(trees[name].values, level, strict=True)))
-                for level in trees[name].levels
-            ]
-            for name in group
-        ]
-        codes = [[pd.factorize(level)[0] for level in column] for column in labels]
-        lost = [_lost(frame[name], trees[name], mean) for name in group]
-        nodes = itertools.product(*(range(len(each)) for each in lost))
-        ordered = sorted((sum(map(list.__getitem__, lost, node)), node) for node in nodes)
-        for cost, node in ordered:
-            key = np.zeros(len(block), dtype=np.int64)
-            for column, level in zip(codes, node, strict=True):
-                key = 100 * key + column[level]
-            if np.unique(key, return_counts=True)[1].min() >= k:
-                total += cost
-                break
-    whole = total / len(frame.columns)
+    groups = [
+        _group(frame, trees, list(members), k)
+        for _, members in itertools.groupby(names, key=lambda name: name.split()[0])
+    ]
+    least = math.inf
+    for together in range(math.floor(Fraction(str(limit)) * len(frame)) + 1):
+        reached = np.full(together + 1, np.inf)  # by the rows that the groups so far suppress
+        reached[0] = 0
+        for gone, covered, outside, leaves in groups:
+            share = (covered + (together - gone)[:, None] * (1 - outside)) / len(frame)
+            value = (share - 1 / leaves) / (1 - 1 / leaves)
+            lost = (np.log1p(value) if mean == "geometric" else value).sum(axis=1)
+            cheapest: dict[int, float] = {}
+            for rows, each in zip(gone.tolist(), lost.tolist(), strict=True):
+                if rows <= together:
+                    cheapest[rows] = min(each, cheapest.get(rows, math.inf))
+            further = np.full(together + 1, np.inf)
+            for rows, each in cheapest.items():
+                np.minimum(further[rows:], reached[: together + 1 - rows] + each, out=further[rows:])
+            reached = further
+        least = min(least, float(reached[together]))
+    whole = least / len(frame.columns)
     return math.expm1(whole) if mean == "geometric" else whole
+
+
+def _group(
+    frame: pd.DataFrame, trees: dict[str, Hierarchy], names: list[str], k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What a group suppresses at each of its nodes, what its columns cover, and what in each other row.
+
+    The rows of its block with fewer than k alike are gone (nodes,). Covered is the share of the leaves below
+    a cell, summed over all rows (nodes, columns), and in a row of another block (nodes, columns). Last come
+    the leaves of each column.
+    """
+    block = frame.loc[(frame[names] != BESIDE).all(axis=1), names]
+    leaves = np.array([len(trees[name].values) for name in names])
+    codes, shares, beside = [], [], []
+    for name, number in zip(names, leaves, strict=True):
+        below = [Counter(level) for level in trees[name].levels]
+        labels = [block[name].map(_label(trees[name], level)) for level in trees[name].levels]
+        codes.append([pd.factorize(level)[0] for level in labels])
+        shares.append(
+            [each.map(count).to_numpy() / number for each, count in zip(labels, below, strict=True)]
+        )
+        beside.append(
+            [count[level[0]] / number for count, level in zip(below, trees[name].levels, strict=True)]
+        )
+    gone, covered, outside = [], [], []
+    for node in itertools.product(*map(range, map(len, codes))):
+        key = np.zeros(len(block), dtype=np.int64)
+        for column, level in zip(codes, node, strict=True):
+            key = 100 * key + column[level]
+        _, place, sizes = np.unique(key, return_inverse=True, return_counts=True)
+        few = sizes[place] < k
+        others = np.array([each[level] for each, level in zip(beside, node, strict=True)])
+        inside = [np.where(few, 1, each[level]).sum() for each, level in zip(shares, node, strict=True)]
+        gone.append(few.sum())
+        covered.append(inside + (len(frame) - len(block)) * others)
+        outside.append(others)
+    return np.array(gone), np.array(covered), np.array(outside), leaves
 
 
 def _label(of: Hierarchy, level: tuple[str, ...]) -> dict[str, str]:
     return dict(zip(of.values, level, strict=True))
-
-
-def _lost(cells: pd.Series, of: Hierarchy, mean: str) -> list[float]:
-    """What a column adds at each of its levels."""
-    leaves, result = len(of.values), []
-    for level in of.levels:
-        below = Counter(level)
-        share = cells.map(
-            {value: below[label] / leaves for value, label in zip(of.values, level, strict=True)}
-        )
-        value = (share.mean() - 1 / leaves) / (1 - 1 / leaves)
-        result.append(math.log1p(value) if mean == "geometric" else value)
-    return result

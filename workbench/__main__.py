@@ -29,7 +29,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, PureDP
+from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ParameterError, UsageError, other_kind
@@ -117,9 +117,9 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
 
 
 def opened(
-    name: str, schema: Schema, budget: AnyLoss, address: str | None, people: str | None = None
+    name: str, schema: Schema, budget: AnyLoss | None, address: str | None, people: str | None = None
 ) -> Curator:
-    """Open the table under its account in the ledger of the pages.
+    """Open the table under its account in the ledger of the pages, with its budget where None is given, or 1.
 
     Args: people: what is said of its people where it looks like a table on file: "same" or "different".
     Raises: ParameterError where nothing is said of such a table.
@@ -127,9 +127,11 @@ def opened(
     person = person_as(address)
     table = table_of(name, person, schema)
     dataset, ledger = ledger_of(person).filed(table)
+    account = ledger.account(dataset)
+    budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
     if isinstance(table, Source):
         return Curator.open(table, schema, budget=budget, ledger=ledger, name=name)
-    alike = likeness.find(table, ledger) if ledger.account(dataset) is None else None
+    alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
@@ -153,7 +155,7 @@ def job(asked: argparse.Namespace) -> str:
     made = Job(
         table=asked.table,
         schema=schema,
-        budget=PureDP(epsilon=asked.budget),
+        budget=PureDP(epsilon=asked.budget or 1),
         recipe=recipe,
         loss=PureDP(epsilon=asked.epsilon),
     )
@@ -248,7 +250,8 @@ def anonymize(asked: argparse.Namespace) -> str:
 
 def _opened(asked: argparse.Namespace) -> Curator:
     schema = Schema.from_json(asked.schema.read_text())
-    return opened(asked.table, schema, PureDP(epsilon=asked.budget), asked.address, asked.people)
+    budget = PureDP(epsilon=asked.budget) if asked.budget else None
+    return opened(asked.table, schema, budget, asked.address, asked.people)
 
 
 def ledger(asked: argparse.Namespace) -> str:

@@ -8,8 +8,9 @@ from functools import cached_property
 import pandas as pd
 
 from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.models import AverageRisk, violations
+from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.pram import post_randomized
 from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import Recoded
@@ -19,6 +20,7 @@ from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.people import person_of
+from dpcore.tables.rows import Microdata
 
 LAST = "\U0010ffff"
 """A text that is after all others."""
@@ -51,31 +53,34 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
 
 
 def carried_out(
-    frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
+    table: Microdata, plan: Plan, on_progress: OnProgress = silent
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table that may be published, and in words the models that it meets.
 
     Raises: as `anonymized`.
     """
-    result = anonymized(frame, plan, on_progress)
+    result = anonymized(table, plan, on_progress)
     return result.frame, result.models
 
 
-def anonymized(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Anonymization:
+def anonymized(
+    table: pd.DataFrame | Microdata, plan: Plan, on_progress: OnProgress = silent
+) -> Anonymization:
     """Carry out a plan.
 
     Args:
-        frame: the table; under a research subset, the population.
+        table: as it is, with a key for PRAM; under a research subset, the population.
         plan: with a role for every column.
         on_progress: gets the stage of a search and the share done; what it raises ends it.
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.
     """
-    inputs = Inputs.of(frame, plan)
+    table = table if isinstance(table, Microdata) else Microdata(table)
+    inputs = Inputs.of(post_randomized(table, plan.randomized), plan)
     result = plan.method.recode(inputs, on_progress)
     groups, kept = inputs.rows.groups(result.classes), ~suppressed_classes(result)
     for model in plan.models:
-        if isinstance(model, AverageRisk) and model.among(groups, kept).any():
+        if model.joint and model.among(groups, kept).any():
             raise InfeasibleError(
                 "the groups of this method do not keep to an {model}",
                 remedy="raise k, or take the full-domain method",

@@ -53,6 +53,8 @@ class Choices:
     """The share of the score that other levels may save at most, of a search that ended before it saw all."""
     coded: Mapping[str, Coding] = field(default_factory=dict)
     """Columns of numbers that are published with coarser ones, before anything looks at them."""
+    randomized: Mapping[str, float] = field(default_factory=dict)
+    """Columns that leave as they are but for PRAM: the share of cells drawn anew, see `post_randomized`."""
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
@@ -71,8 +73,13 @@ class Choices:
             raise two_roles(self.household)
         if self.pseudonym is not None and self.pseudonym not in self.dropped:
             raise two_roles(self.pseudonym)
-        for name in self.coded:
-            if name in self.dropped or self.roles.get(name) not in ("sensitive", "insensitive"):
+        if not all(0 < share <= 1 for share in self.randomized.values()):
+            raise UsageError(
+                "a share drawn anew must be above 0 and at most 1", remedy="give a share of cells"
+            )
+        kept = {*self.columns_of("sensitive"), *self.columns_of("insensitive")} - self.dropped
+        for name in (*self.coded, *self.randomized):
+            if name not in kept or (name in self.randomized and name in self.secrets):
                 raise SchemaError(
                     "{column} is no column that leaves as it is", remedy="choose another column", column=name
                 )

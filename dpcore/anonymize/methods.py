@@ -7,7 +7,7 @@ from typing import ClassVar
 from dpcore.anonymize.fulldomain.metrics import Separable
 from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.levels import check_node, recoded_by_levels
-from dpcore.anonymize.models import AverageRisk, KAnonymity, SensitiveModel
+from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.cells import suppress_cells
 from dpcore.anonymize.partition.microaggregation import microaggregate, published
@@ -51,7 +51,7 @@ class Method(Registered, ABC):
 
         Raises: as `recode`.
         """
-        others = [model for model in inputs.plan.models if not isinstance(model, KAnonymity | AverageRisk)]
+        others = [each for each in inputs.plan.models if not (each.joint or isinstance(each, KAnonymity))]
         for model in others:
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(

@@ -32,6 +32,8 @@ class PrivacyModel(Registered, ABC):
     """The name under which plans are stored."""
     monotone: ClassVar[bool]
     """Generalizing further never suppresses more people."""
+    joint: ClassVar[bool] = False
+    """It is a figure of all classes together, and looks at those that the other models keep."""
 
     @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
@@ -39,6 +41,10 @@ class PrivacyModel(Registered, ABC):
 
         A class without a published person violates nothing but delta-presence.
         """
+
+    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) which of some classes violate the model. Args: kept: (classes,)."""
+        return self.violations(classes) & kept
 
     @property
     def relaxation(self) -> PrivacyModel | None:
@@ -250,6 +256,7 @@ class AverageRisk(PrivacyModel):
 
     kind = "average risk"
     monotone = False
+    joint = True
     most: float
 
     def __post_init__(self) -> None:
@@ -280,8 +287,8 @@ def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> Bool
     Where one without a published person does (under delta-presence), no suppression can mend the node.
     """
     result = np.zeros(len(classes.people), dtype=bool)
-    for each in sorted(models, key=lambda model: isinstance(model, AverageRisk)):
-        result |= each.among(classes, ~result) if isinstance(each, AverageRisk) else each.violations(classes)
+    for each in sorted(models, key=lambda model: model.joint):
+        result |= each.among(classes, ~result)
     return result
 
 

@@ -78,6 +78,7 @@ class Plan(Choices):
             }
             | ({"gap": self.gap} if self.gap else {})
             | ({"coded": {name: asdict(each) for name, each in self.coded.items()}} if self.coded else {})
+            | ({"randomized": dict(self.randomized)} if self.randomized else {})
             | ({"pseudonym": self.pseudonym, "series": self.series} if self.pseudonym else {}),
             indent=1,
             ensure_ascii=False,

@@ -4,7 +4,7 @@ import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.models import AverageRisk, SensitiveModel
+from dpcore.anonymize.models import SensitiveModel
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 EXCEPT = ", but for"
@@ -42,7 +42,7 @@ def promised(inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: Bo
             together[index[hidden[judged]]] = True
             if isinstance(model, TCloseness) and (broken & ~together).any():
                 text += EARLIER
-            if (broken & together).any() or (isinstance(model, AverageRisk) and broken.any()):
+            if (broken & together).any() or (model.joint and broken.any()):
                 size = int(groups.people[together][0])
                 text += f"{EXCEPT} {number} suppressed rows that leave as a group of {size}"
         texts.append(text)

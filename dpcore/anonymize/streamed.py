@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +20,8 @@ from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray, class_index
-from dpcore.tables.hashes import person_hashes, tuple_hashes
-from dpcore.tables.rows import DistinctRows
+from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
+from dpcore.tables.rows import DistinctRows, Published
 
 WHOSE: Any = 0
 """Name of the column that tells people apart; it is no text, so no table has such a column."""
@@ -82,7 +81,7 @@ class Recoding:
 
         Raises: SchemaError when the roles do not fit them.
 
-        Where people are counted, a column WHOSE comes with it, which a `Tally` takes away.
+        Where people are counted, a column WHOSE comes with it, which `Writing` takes away.
         """
         check_roles(rows.columns, self.plan)
         published = self.published(rows)
@@ -127,8 +126,36 @@ class Recoding:
         return column
 
 
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """Recodes some rows, counts their classes, and puts them away, wherever they are.
+
+    Attributes:
+        names: columns whose values make a class.
+        put: gets the recoded rows, and returns where they are.
+    """
+
+    recoding: Recoding
+    names: Sequence[str]
+    put: Callable[[pd.DataFrame], Any]
+
+    def __call__(self, rows: pd.DataFrame) -> Published:
+        """Return three numbers of each class, under its hash, the one above, and the next.
+
+        These are its rows, and over them the sums of the lower and the upper 32 bits of whose each is.
+        """
+        published = self.recoding(rows)
+        nobody = np.zeros(len(published), dtype=np.uint64)
+        whose = published.pop(WHOSE).to_numpy() if WHOSE in published else nobody
+        hashes, index = tuple_hashes(published, self.names)
+        numbers = np.zeros((3, len(hashes)), dtype=np.int64)
+        for sums, each in zip(numbers, (nobody + 1, whose & 0xFFFF_FFFF, whose >> 32), strict=True):
+            np.add.at(sums, index, each.astype(np.int64))
+        return Published.of(_keys(hashes).ravel(), numbers.ravel(), (self.put(published),))
+
+
 class Tally:
-    """The rows of each class, and of its sensitive values, that have yet to be published, and whose they are.
+    """The rows of each class, and of its sensitive values, that are to be published, and whose they are.
 
     A source that gives other rows the second time would break the models of a plan, whatever their number.
     Private; at most as large as the distinct tuples, which it tells apart by 64 bits.
@@ -138,54 +165,38 @@ class Tally:
         """Take the tuples that the recoding was made of."""
         plan = recoding.plan
         looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
-        self._names = [name for name in looked_at if name not in plan.dropped]
+        self._recoding, self._names = recoding, [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
-        parts = [np.empty(0, dtype=np.uint64)]
-        weights = [np.empty(0, dtype=np.int64)]
-        sums = [np.empty(0, dtype=np.uint64)]
+        parts: list[tuple[IntArray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
         of_tuples = np.zeros(len(tuples), dtype=np.uint64) if distinct.held is None else distinct.held.sums
         for start in range(0, len(tuples), _TUPLES_AT_ONCE):
             published = recoding.published(tuples[start : start + _TUPLES_AT_ONCE])
             hashes, index = tuple_hashes(published, self._names)
-            parts.append(hashes[index])
-            weights.append(distinct.rows[published.index])
-            sums.append(of_tuples[published.index])
-        self._known, places = np.unique(np.concatenate(parts), return_inverse=True)
-        self._awaited = np.zeros(len(self._known), dtype=np.int64)
-        np.add.at(self._awaited, places, np.concatenate(weights))
-        self._whose = np.zeros(len(self._known), dtype=np.uint64)
-        np.add.at(self._whose, places, np.concatenate(sums))
-        self._lock = threading.Lock()
+            sums = of_tuples[published.index].view(np.int64)
+            parts.append((hashes[index].view(np.int64), distinct.rows[published.index], sums))
+        keys, rows, whose = map(np.concatenate, zip(*parts, strict=True))
+        self._rows, self._whose = Published.of(keys, rows, ()), Published.of(keys, whose, ())
 
-    def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:
-        """Return a callback that counts rows, from any thread, before `take` gets them.
+    def writing(self, put: Callable[[pd.DataFrame], Any]) -> Writing:
+        """Return what writes the rows and counts them."""
+        return Writing(recoding=self._recoding, names=self._names, put=put)
 
-        It raises ReadError where some are too many.
-        """
-
-        def counted(published: pd.DataFrame) -> None:
-            whose = published.pop(WHOSE).to_numpy() if WHOSE in published else None
-            hashes, index = tuple_hashes(published, self._names)
-            if not np.isin(hashes, self._known).all():
-                raise source_changed()
-            places = np.searchsorted(self._known, hashes)
-            with self._lock:
-                np.subtract.at(self._awaited, places, np.bincount(index, minlength=len(hashes)))
-                if (self._awaited[places] < 0).any():
-                    raise source_changed()
-                if whose is not None:
-                    np.subtract.at(self._whose, places[index], whose)
-            take(published)
-
-        return counted
-
-    def check_complete(self) -> None:
-        """Refuse when a row is still awaited, or was of somebody else.
+    def check(self, published: Published) -> None:
+        """Refuse rows that are too few or too many in a class, or somebody else's.
 
         Raises: ReadError.
         """
-        if self._awaited.any() or self._whose.any():
+        keys = _keys(self._rows.keys)
+        if not np.array_equal(published.keys, np.unique(keys)):
             raise source_changed()
+        rows, low, high = published.numbers[np.searchsorted(published.keys, keys)]
+        if (rows != self._rows.numbers).any() or (low + (high << 32) != self._whose.numbers).any():
+            raise source_changed()
+
+
+def _keys(hashes: Hashes | IntArray) -> IntArray:
+    """(3, classes) keys of the three numbers of each class."""
+    return hashes.view(np.int64) + np.arange(3)[:, None]
 
 
 def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
@@ -198,8 +209,8 @@ def check_streamed(plan: Plan) -> None:
 
     Raises: RowsError.
     """
-    if not plan.method.searches or plan.pseudonym is not None:
+    if not plan.method.searches or plan.pseudonym is not None or plan.randomized:
         raise RowsError(
-            "this method, or a pseudonym, needs all rows in memory, and the table has too many",
-            remedy="take the full-domain method, without pseudonyms",
+            "this method, a pseudonym or PRAM needs all rows in memory, and the table has too many",
+            remedy="take the full-domain method, without pseudonyms and PRAM",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from dpcore.progress import Compute, OnProgress
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import pseudonyms
-from dpcore.tables.rows import PublicTable
+from dpcore.tables.rows import Microdata, PublicTable
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ class Anonymizing:
 
         Raises: RowsError where they do not fit; the errors of the plan.
         """
-        original = self.engine.rows().frame.reset_index(drop=True)
-        frame, models = self.compute(carried_out, original, self.plan, on_progress=self.on_progress)
+        rows = self.engine.rows()
+        original = rows.frame.reset_index(drop=True)
+        table = Microdata(original, rows.key)
+        frame, models = self.compute(carried_out, table, self.plan, on_progress=self.on_progress)
         column, follow_up = self.plan.pseudonym, ""
         if column is not None:
             values = original.loc[frame.index, column]
@@ -73,12 +75,15 @@ class Anonymizing:
             recoding = self.compute(Recoding.of, distinct, self.plan, on_progress=self.on_progress)
             tally = Tally(recoding, distinct)
 
-            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-                self.engine.apply(recoding, tally.before(take))
-                tally.check_complete()
+            def hand_over(put: Callable[[pd.DataFrame], str]) -> Sequence[str]:
+                published = self.engine.apply(tally.writing(put))
+                tally.check(published)
+                return published.places
 
             metadata = self._guarantee(recoding.models).as_metadata()
-            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=metadata)
+            return write_mixed(
+                hand_over, folder, rows=recoding.rows, spread=self.engine.spread, metadata=metadata
+            )
 
     def _guarantee(self, models: tuple[str, ...]) -> Guarantee:
         return Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)

@@ -20,9 +20,9 @@ from dpcore.engines.work import (
     Digesting,
     Groups,
     Handing,
+    Made,
     Making,
     Part,
-    Publish,
     Publishing,
     Result,
     Summing,
@@ -34,7 +34,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.digests import counted, fingerprint_of
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, Published
 from dpcore.tables.sums import Entry, Integers
 
 MOST_ROWS = 2_000_000
@@ -201,12 +201,7 @@ class Engine(ABC):
 
         Raises: LimitError for too many tuples, or too many sets of them that people have.
         """
-        named = [*columns, *([] if by is None else [by])]
-        if not columns:
-            raise UsageError("tuples need at least one column", remedy="name the columns")
-        for name in named:
-            if name not in self._columns:
-                raise no_column(name)
+        self._check_columns([*columns, *([] if by is None else [by])])
         distinct = self._tuples(columns)
         if by is None:
             return distinct
@@ -214,22 +209,46 @@ class Engine(ABC):
         self._each(Holding(columns=tuple(columns), by=by), holders.take)
         return replace(distinct, held=holders.held(self._on_rows))
 
+    def _check_columns(self, names: Sequence[str]) -> None:
+        if not names:
+            raise UsageError("tuples need at least one column", remedy="name the columns")
+        for name in names:
+            if name not in self._columns:
+                raise no_column(name)
+
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
+
+    def coded(self, columns: Sequence[str]) -> Microdata:
+        """Return some columns of all rows by codes, with whose they are, or their distinct tuples. Private.
+
+        Raises: LimitError, RowsError where they do not fit.
+        """
+        if self._schema.unit.id_column is not None:
+            return self.rows()
+        distinct = self.tuples(columns)
+        return replace(CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows)
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return the rows that count among some rows, of each person as many as declared."""
         return Microdata(counted(rows.frame, self._key, self._schema.unit))
 
-    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
-        """Hand over the published form of all rows, some at a time and in any order, each once.
+    def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
+        """Publish all rows where they are, some at a time and in any order, each once in what is returned.
 
-        Args:
-            publish: must make of a row what it makes of it whatever the other rows are.
-            take: is called by several threads.
+        Args: publish: must make of a row what it makes of it whatever the other rows are. It is called by
+            several threads or processes, and again where one of them ended.
         """
-        self._each(Publishing(publish=publish), take)
+        return self._scan(Publishing(publish=publish), counted=False)
+
+    def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
+        """Call a function with each number from 0 on below another, and return the results, in any order.
+
+        Args: work: is called where this engine works, and again with a number where a process ended; one
+            result of each is returned.
+        """
+        return [work(each) for each in range(number)]
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of all rows, some rows at a time, perhaps from several threads."""

@@ -4,6 +4,7 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.postgres import PostgresReader
 from dpcore.engines.sql.statement import SPARK, check_described, check_joins, statement
 from dpcore.engines.streaming.engine import ArrowEngine, sample_of
+from dpcore.engines.streaming.files import unlinked
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import no_column, not_installed
@@ -58,11 +60,20 @@ class _Streamed(Connection):
     def open(
         cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
     ) -> Engine:
-        return ArrowEngine(cls.reader(source), schema, key=key, on_rows=on_rows)
+        return ArrowEngine(cls._reader(source), schema, key=key, on_rows=on_rows)
 
     @classmethod
     def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-        return sample_of(cls.reader(source), rows, on_rows)
+        return sample_of(cls._reader(source), rows, on_rows)
+
+    @classmethod
+    def _reader(cls, source: Source) -> Reader:
+        file = None if source.linked else unlinked(Path(source.location))
+        if file is not None:
+            source = replace(source, location=f"/proc/self/fd/{file.fileno()}")
+        reader = cls.reader(source)
+        reader.threads, reader.file = source.threads, file
+        return reader
 
 
 class Parquet(_Streamed):

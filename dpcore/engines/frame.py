@@ -40,8 +40,8 @@ class FrameEngine(Engine):
 
     def rows(self) -> Microdata:
         """Return all rows as they were given."""
-        return Microdata(self._frame)
+        return Microdata(self._frame, self._key)
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the frame."""
-        return Microdata(self._frame.iloc[:rows])
+        return Microdata(self._frame.iloc[:rows], self._key)

@@ -6,6 +6,7 @@ A result follows from the batch alone, and adding is whole-number arithmetic or 
 neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from dpcore.errors import UsageError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum, row_digests
+from dpcore.tables.rows import Published
 from dpcore.tables.sums import Entry, Integers, product
 
 Part = tuple[str, str]
@@ -32,8 +34,6 @@ _ROWS_AT_ONCE = 2**17
 """Rows whose places in a table are found at once: they stay in the caches of a processor."""
 _SMALL = 2**16
 """Cells of a table that is made anew for some rows."""
-Publish = Callable[[pd.DataFrame], pd.DataFrame]
-"""What is published of some rows."""
 
 
 class Making(Protocol[Made]):
@@ -186,7 +186,24 @@ class Assigning(Added[Integers]):
         return _filled((self.number,), keys, numbers)
 
 
-Keyed = Counting | Summing | Texts | Assigning
+@dataclass(frozen=True, kw_only=True)
+class Publishing(Added[Published]):
+    """What becomes of the rows, published where they are."""
+
+    publish: Callable[[pd.DataFrame], Published]
+    reads: None = None
+
+    def of(self, batch: Batch) -> Published:
+        return self.publish(batch.frame())
+
+    def whole(
+        self, keys: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], places: list[tuple[Any, ...]]
+    ) -> Published:
+        """Return the result for some keys, in any order, and the places of several parts."""
+        return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
+
+
+Keyed = Counting | Summing | Texts | Assigning | Publishing
 """Work whose result is a number for each key: a place in a table, counted through, or a text."""
 
 
@@ -224,17 +241,6 @@ class Digesting(Added[int]):
 
     def of(self, batch: Batch) -> int:
         return digests_sum(row_digests(batch.coded(), self.key), self.key)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Publishing:
-    """The published form of the rows."""
-
-    publish: Publish
-    reads: None = None
-
-    def of(self, batch: Batch) -> pd.DataFrame:
-        return self.publish(batch.frame())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,10 +287,12 @@ def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
     return work.add(total, work.of(batch)) if put is None else put(total, batch)
 
 
-def spread(result: Integers | Counter[str]) -> tuple[Any, Any]:
-    """Return the keys of a result that are not 0, and the number of each."""
+def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
+    """Return the keys of a result, but where a table is 0, and the number of each."""
     if isinstance(result, Counter):
         return list(result), list(result.values())
+    if isinstance(result, Published):
+        return result.keys, result.numbers
     flat = result.ravel()
     keys = np.flatnonzero(flat)
     return keys, flat[keys]

@@ -43,6 +43,12 @@ class Readable(Protocol):
         Raises: LimitError.
         """
 
+    def coded(self, columns: Sequence[str]) -> Microdata:
+        """Return some columns of all rows by codes, or their distinct tuples.
+
+        Raises: LimitError.
+        """
+
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Return exact counts over cliques, of the rows that count.
 

@@ -4,26 +4,12 @@ Nothing is ever unpacked or loaded here; a packed or pickled file is only recogn
 """
 
 import re
+import tomllib
+from importlib.resources import files
 
 from dpcore.errors import ReadError
 
-_OTHER_FORMATS = (
-    (rb"\x1f\x8b", "gzip"),
-    (rb"BZh[1-9]1AY&SY", "bzip2"),
-    (rb"\xfd7zXZ\x00", "xz"),
-    (rb"\x28\xb5\x2f\xfd", "Zstandard"),
-    (rb"7z\xbc\xaf\x27\x1c", "7-Zip"),
-    (rb"Rar!\x1a\x07", "RAR"),
-    (rb"\x80[\x02-\x05]", "Python pickle"),
-    (rb"\x93NUMPY", "NumPy"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", "PNG, JPEG, GIF, TIFF, WebP"),
-    (rb"%PDF-", "PDF"),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "XLS, DOC"),
-    (rb"ARROW1|FEA1", "Arrow, Feather"),
-    (rb"\x89HDF", "HDF5"),
-    (rb"SQLite format 3\x00", "SQLite"),
-    (rb"(?i:\s*<(?:!doctype\s+)?html)", "HTML"),
-)
+_MARKS = tomllib.loads(files(__package__).joinpath("formats.toml").read_text("utf-8"))["marks"]
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _SAMPLE = 100_000
@@ -39,7 +25,7 @@ def recognize(data: bytes) -> str | None:
     if data.startswith(_ZIP):
         return "Excel" if b"xl/workbook" in data else "ZIP"
     head = data[:256]
-    return next((words for mark, words in _OTHER_FORMATS if re.match(mark, head, re.DOTALL)), None)
+    return next((name for mark, name in _MARKS.items() if re.match(mark.encode(), head, re.DOTALL)), None)
 
 
 def is_parquet(data: bytes) -> bool:

@@ -4,28 +4,22 @@ Until it is complete it has a name of its own beside its place, and a lock that 
 others have left without a lock is removed whenever a folder is begun beside it.
 """
 
-import errno
 import fcntl
+import functools
 import os
 import re
 import shutil
-import tempfile
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError
 from dpcore.io.export import to_parquet
+from dpcore.io.mixing import Mixing, taken, writable
 from dpcore.release import Release
-from dpcore.tables.arrow import is_text, uncoded
 from dpcore.tables.rows import PublicTable
 
 ROWS_AT_ONCE = 250_000
@@ -86,92 +80,36 @@ def write_drawn(
 
 
 def write_mixed(
-    hand_over: Callable[[Callable[[pd.DataFrame], None]], None],
+    hand_over: Callable[[Callable[[pd.DataFrame], str]], Sequence[str]],
     folder: Path,
     *,
     rows: int,
+    spread: Callable[[Callable[[int], tuple[str, int]], int], list[tuple[str, int]]],
     metadata: Mapping[str, str] | None = None,
 ) -> int:
     """Write rows that may be published in an order that tells nothing of the one they come in.
 
-    Each row goes to a file chosen by chance, and each file is shuffled, by the system's randomness. On the
-    way the rows lie in files without names, in the order in which they came; those end with the process.
+    Each row goes to a file chosen by chance, and each file is shuffled, by the system's randomness, wherever
+    the rows are. What was written there counts once its name came back from there, and no other file stays:
+    neither of a process that was ended, nor of one that did again what another one had done.
 
     Args:
-        folder: a new one.
-        metadata: for the footer of each file.
-        hand_over: calls what it is given with some rows at a time, perhaps from several threads.
+        folder: a new one, which all these processes reach under this name.
+        hand_over: has what it is given called with some rows at a time, and returns all names that count.
         rows: how many they are, about.
-    Raises: as `write_folder`; what `hand_over` raises.
+        spread: has a function called with 0, 1, ... below a number, and returns what counts of it.
+        metadata: for the footer of each file.
+    Raises: as `write_folder`; what `hand_over` and `spread` raise.
     """
-    with _new(folder, unfinished_name(folder)) as unfinished, ExitStack() as files:
-        mixer = _Mixer(unfinished, min(_MOST_FILES, 1 << max(0, (rows // ROWS_AT_ONCE).bit_length())), files)
-        hand_over(mixer.take)
-        return mixer.finish(metadata)
-
-
-class _Mixer:
-    """Rows on their way into files by chance. A power of two of them, so that every one is as likely."""
-
-    def __init__(self, folder: Path, number: int, files: ExitStack) -> None:
-        self._folder = folder
-        self._lock = threading.Lock()
-        self._files = [_nameless(folder, files) for _ in range(number)]
-        self._writers: list[Any] = []
-        self._schema: Any = None
-
-    def take(self, frame: pd.DataFrame) -> None:
-        """Rows, from any thread.
-
-        Raises: ParameterError where they cannot be written.
-        """
-        import pyarrow as pa
-
-        with _writable():
-            table = pa.Table.from_pandas(uncoded(frame), preserve_index=False).replace_schema_metadata(None)
-        file = np.frombuffer(os.urandom(2 * len(frame)), dtype=np.uint16) % len(self._files)
-        order = np.argsort(file, kind="stable")
-        table = table.take(order)
-        ends = np.cumsum(np.bincount(file, minlength=len(self._files)))
-        with self._lock, _writable():
-            if self._schema is None:
-                self._schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
-                self._writers = [pa.ipc.new_stream(each, self._schema) for each in self._files]
-            table = table.cast(self._schema)
-            for writer, begin, end in zip(self._writers, [0, *ends[:-1]], ends, strict=True):
-                writer.write_table(table.slice(begin, end - begin))
-
-    def finish(self, metadata: Mapping[str, str] | None) -> int:
-        """Shuffle each file into one of Parquet, and return the number of rows."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        rows = 0
-        for number, (writer, file) in enumerate(zip(self._writers, self._files, strict=True)):
-            writer.close()
-            file.seek(0)
-            table = pa.ipc.open_stream(file).read_all()
-            file.truncate(0)
-            shuffled = table.take(_shuffled(len(table))).replace_schema_metadata(metadata)
-            pq.write_table(shuffled, self._folder / _name(number))
-            rows += len(table)
-        return rows
-
-
-def _nameless(folder: Path, files: ExitStack) -> IO[bytes]:
-    return files.enter_context(tempfile.TemporaryFile(dir=folder))
-
-
-def _shuffled(rows: int) -> npt.NDArray[np.int64]:
-    """Draw an order of rows."""
-    return np.argsort(np.frombuffer(os.urandom(8 * rows), dtype=np.uint64))
-
-
-def _plain(kind: Any) -> Any:
-    """One type for all texts, and for columns of which nothing is known yet."""
-    import pyarrow as pa
-
-    return pa.string() if is_text(kind) or pa.types.is_null(kind) else kind
+    number = min(_MOST_FILES, 1 << max(0, (rows // ROWS_AT_ONCE).bit_length()))
+    with _new(folder, unfinished_name(folder)) as unfinished:
+        mixing = Mixing(folder=unfinished / "rows", files=number)
+        mixing.folder.mkdir(mode=0o700)
+        written = spread(functools.partial(mixing.write, hand_over(mixing.put), metadata), number)
+        for place, (name, _) in enumerate(written):
+            (mixing.folder / name).rename(unfinished / _name(place))
+        shutil.rmtree(mixing.folder)
+        return sum(length for _, length in written)
 
 
 def _name(number: int) -> str:
@@ -194,7 +132,7 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        with _writable(), ExitStack() as stack:
+        with writable(), ExitStack() as stack:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
@@ -217,11 +155,7 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
 
 def _check_free(folder: Path) -> None:
     if os.path.lexists(folder):
-        raise _taken()
-
-
-def _taken() -> ParameterError:
-    return ParameterError("there is something at the place of the folder", remedy="name a new one")
+        raise taken()
 
 
 def _remove_left(parent: Path) -> None:
@@ -251,25 +185,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _writable() -> Iterator[None]:
-    """Say that writing failed without the words of another library, which may quote a value."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise _taken() from None
-        raise ParameterError(
-            "the folder could not be written ({kind})",
-            remedy="see whether the disk is full and who may write there, or name another place",
-            kind=type(error).__name__,
-        ) from None
-    except pa.ArrowException as error:
-        raise UsageError(
-            f"the rows could not be written as Parquet ({type(error).__name__})",
-            remedy="leave it out, or write it as text",
-        ) from None

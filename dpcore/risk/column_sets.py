@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from dpcore.errors import too_many_columns
-from dpcore.tables.classes import IntArray, check_columns, class_index, dense, leaves_of
+from dpcore.tables.classes import IntArray, check_columns, class_index, dense
 from dpcore.tables.people import largest_each, people_per_class
 
 MOST_SETS = 20_000
@@ -36,34 +35,33 @@ class ColumnSet:
 
 
 def column_sets(
-    frame: pd.DataFrame,
+    codes: Mapping[str, IntArray],
     columns: Sequence[str],
     *,
     largest: int | None = None,
     person: IntArray | None = None,
     counts: IntArray | None = None,
-    codes: Mapping[str, IntArray] | None = None,
 ) -> list[ColumnSet]:
     """Measure all sets of up to `largest` columns, small sets first.
 
     Args:
-        frame: the table.
+        codes: column -> (rows,) code of the value.
         columns: to choose from.
         largest: columns of a set, at most; all of them by default.
         person: (rows,) number of the person whose row it is; None where every row is a person.
-        counts: how many rows, all of different people, each row of a frame of distinct tuples stands for.
-        codes: column -> (rows,) code of its value, where they are there already.
+        counts: how many rows, all of different people, each row stands for where these are distinct tuples.
 
-    Raises: ParameterError without columns; SchemaError for an unknown one; LimitError for too many sets.
+    Raises: ParameterError without columns; LimitError for too many sets.
     """
     check_columns(columns)
     largest = len(columns) if largest is None else min(largest, len(columns))
     number = _sets_up_to(largest, len(columns))
     if number > MOST_SETS:
         raise too_many_columns()
-    own = [leaves_of(frame, name).codes if codes is None else codes[name] for name in columns]
+    own = [codes[name] for name in columns]
     together = class_index(own if person is None else [*own, person])
-    first = np.unique(together, return_index=True)[1]
+    first = np.empty(int(together.max(initial=-1)) + 1, dtype=np.int64)
+    first[together] = np.arange(len(together))
     weights = np.bincount(together, counts)
     tuples = [column[first] for column in own]
     whose = None if person is None else person[first]

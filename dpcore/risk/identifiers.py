@@ -96,8 +96,11 @@ def _counts_rows(values: pd.Series) -> bool:
     return pd.api.types.is_integer_dtype(values.dtype) and bool((values.diff().iloc[1:] == 1).all())
 
 
-def is_amount(values: pd.Series) -> bool:
-    """Return whether numbers are measured, as fractions or numbers of few digits with wide gaps are."""
+def is_amount(values: pd.Series, rows: int | None = None) -> bool:
+    """Return whether numbers are measured, as fractions or numbers of few digits with wide gaps are.
+
+    Args: rows: of the table, where the values are there once each.
+    """
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
     present = values.dropna()
@@ -106,5 +109,5 @@ def is_amount(values: pd.Series) -> bool:
     if present.empty:
         return False
     low, high = int(present.min()), int(present.max())
-    given_out = high - low < 2 * len(values) or len(str(low)) == len(str(high)) >= 6
+    given_out = high - low < 2 * (rows or len(values)) or len(str(low)) == len(str(high)) >= 6
     return not given_out

@@ -106,6 +106,8 @@ class Source:
         query: one SELECT of any kind in place of table, columns, where and joins; files are `source` in it.
         declared_by: who declared that each row comes from one person, where a query or a view is read and
             nobody can check it. Every guarantee repeats the name.
+        threads: how many read it at a time.
+        linked: whether a link may lead to the file, which else is held open as it was when it was opened.
     """
 
     name: str
@@ -118,6 +120,8 @@ class Source:
     delimiter: str = ""
     query: str = ""
     declared_by: str = ""
+    threads: int = 2
+    linked: bool = True
 
     def __post_init__(self) -> None:
         kinds = SourceKind.kinds()

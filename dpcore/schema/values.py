@@ -30,7 +30,9 @@ MERGED = "texts that became one"
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
-_IS_NUMBER = re.compile(f"{_WHOLE}|{_DECIMAL}").fullmatch
+NUMBER = f"{_WHOLE}|{_DECIMAL}"
+"""How a number is written."""
+_IS_NUMBER = re.compile(NUMBER).fullmatch
 _IS_DECIMAL = re.compile(_DECIMAL).fullmatch
 
 Codes = npt.NDArray[np.int64]

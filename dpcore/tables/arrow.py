@@ -4,6 +4,7 @@ What a value becomes follows from the value and the declared type of its column,
 so that a table read in batches is the table read at once.
 """
 
+import contextlib
 import decimal
 import functools
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.schema.values import is_exact, texts
+from dpcore.schema.values import NUMBER, is_exact, texts
 
 _DIGITS = 18
 """Digits that fit into int64 in any whole number."""
@@ -136,6 +137,29 @@ def frame_of(batch: Any) -> pd.DataFrame:
                 [decimal.Decimal(text) for text in frame[name].cat.categories]
             )
     return frame
+
+
+def texts_coded(batch: Any) -> Any:
+    """Return a record batch with dictionaries in place of texts."""
+    import pyarrow as pa
+
+    columns = [_coded(column) if is_text(column.type) else column for column in batch.columns]
+    return pa.record_batch(columns, names=batch.schema.names)
+
+
+def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:
+    """Return batches of one column of coded texts with numbers, or times, in place if all are written so."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = [batch.column(0) for batch in batches]
+    texts = pa.chunked_array([column.dictionary for column in columns])
+    if is_date or pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER})$")).as_py() is not False:
+        for kind in (pa.timestamp("us"),) if is_date else (pa.int64(), pa.float64()):
+            with contextlib.suppress(pa.ArrowInvalid):
+                values = [column.dictionary.cast(kind).take(column.indices) for column in columns]
+                return [pa.record_batch([each], names=batches[0].schema.names) for each in values]
+    return batches
 
 
 def exact(kind: Any) -> Any:

@@ -6,6 +6,8 @@ its own.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,8 @@ class Leaves:
 
     Attributes:
         codes: (rows,) index into `labels`.
-        labels: (leaves,) the distinct values as text, sorted; the missing value, if any, comes last.
+        values: the distinct values, sorted, as numbers or dates, or texts; without a missing one.
+        has_missing: whether a value is missing, which is the last leaf then.
         positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies
             one domain width above the largest value, so that no class mixes it with the others cheaply.
         width: the distance between the lowest and highest value of an ordered column; 1 if they are one.
@@ -34,9 +37,16 @@ class Leaves:
 
     name: str
     codes: IntArray
-    labels: TextArray
+    values: Any
+    has_missing: bool
     positions: FloatArray | None
     width: float
+
+    @cached_property
+    def labels(self) -> TextArray:
+        """(leaves,) the distinct values as text."""
+        labels = self.values if self.values.dtype == object else np.array(texts(self.values), dtype=object)
+        return np.append(labels, MISSING) if self.has_missing else labels
 
 
 def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
@@ -54,7 +64,6 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     positions, width = None, 1.0
     if is_date or is_number:
         codes, values = pd.factorize(column, sort=True)
-        labels = np.array(texts(values), dtype=object)
         positions = np.asarray(pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64)
         width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
         if not np.isfinite(positions).all():  # infinity has no place on a scale
@@ -64,17 +73,19 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         shown = [plain(value) for value in content.values]
         # a category may have no rows
         rows_of = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
-        labels = np.array(
-            sorted({text for text, rows in zip(shown, rows_of, strict=True) if rows}), dtype=object
-        )
-        place = {text: code for code, text in enumerate(labels)}
+        present = {text for text, rows in zip(shown, rows_of, strict=True) if rows}
+        values = np.array(sorted(present), dtype=object)  # type: ignore[assignment]
+        place = {text: code for code, text in enumerate(values)}
         codes = content.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
-    if (codes < 0).any():
-        codes = np.where(codes < 0, len(labels), codes)
-        labels = np.append(labels, MISSING)
+    has_missing = bool((codes < 0).any())
+    if has_missing:
+        codes = np.where(codes < 0, len(values), codes)
         if positions is not None:
             positions = np.append(positions, positions[-1:].sum() + width)
-    return Leaves(name=name, codes=codes.astype(np.int64), labels=labels, positions=positions, width=width)
+    codes = codes.astype(np.int64)
+    return Leaves(
+        name=name, codes=codes, values=values, has_missing=has_missing, positions=positions, width=width
+    )
 
 
 def dense(keys: IntArray, bound: int) -> IntArray:
@@ -87,6 +98,11 @@ def dense(keys: IntArray, bound: int) -> IntArray:
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Return the class of each row by its codes, of shape (rows,), numbered in their order."""
+    return dense(*joint_keys(columns))
+
+
+def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
+    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below."""
     index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for codes in columns:
         width = int(codes.max(initial=0)) + 1
@@ -94,7 +110,16 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
             index = dense(index, bound)
             bound = int(index.max()) + 1
         index, bound = index * width + codes, bound * width
-    return dense(index, bound)
+    return index, bound
+
+
+def number_alone(keys: IntArray) -> int:
+    """Return how many keys are there once."""
+    if int(keys.max(initial=0)) < 8 * len(keys):
+        return int((np.bincount(keys) == 1).sum())
+    keys = np.sort(keys)
+    new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
+    return int((new[1:] & new[:-1]).sum())
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:

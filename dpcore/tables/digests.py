@@ -16,7 +16,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
-from dpcore.tables.ranks import Ranks, person_ranks, row_ranks
+from dpcore.tables.ranks import Ranks, person_ranks, ranked, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -58,6 +58,19 @@ def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
     texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
     return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
+
+
+def row_draws(frame: pd.DataFrame, key: bytes, purpose: str) -> npt.NDArray[np.float64]:
+    """Return two uniform numbers in [0, 1) for every row, which nobody can find without the key.
+
+    They follow from the values of the row, whatever the order of rows; each of equal rows has its own.
+    Returns: float64 of shape (rows, 2).
+    """
+    digests = row_digests(frame, key)
+    times = pd.DataFrame(digests).groupby([0, 1]).cumcount().to_numpy(np.uint64)
+    messages = [row.tobytes() for row in np.column_stack([digests, times])]
+    words = ranked(messages, f"draws of {purpose}".encode(errors="surrogatepass"), key)
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:

@@ -1,22 +1,28 @@
-"""Types of private rows, their distinct tuples, and public tables."""
+"""Types of private rows, their distinct tuples, what became of them, and public tables."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
+from dpcore.tables.classes import IntArray, leaves_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
-    """Private rows about people, which print column names only and are never pickled."""
+    """Private rows about people, which print column names only and are never pickled.
+
+    Attributes: key: of the ledger, for what is drawn for each row; empty where nothing is.
+    """
 
     frame: pd.DataFrame
+    key: bytes = b""
 
     def __repr__(self) -> str:
         return f"Microdata(columns={list(self.frame.columns)}, private)"
@@ -66,6 +72,64 @@ class DistinctRows(Microdata):
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
     held: Held | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CodedRows(Microdata):
+    """Some columns of all rows, as private as rows, by codes of their values in as few bytes as these need.
+
+    Attributes:
+        frame: (rows,) the code of each value.
+        values: column -> the value of each code, sorted; a missing one is the last.
+        person: (rows,) number of the person; None where every row is one.
+        counts: (rows,) how many rows each stands for, all of different people; None for one each.
+    """
+
+    values: Mapping[str, pd.Series]
+    person: IntArray | None
+    counts: IntArray | None = None
+
+    @classmethod
+    def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:
+        """Code columns, one after the other.
+
+        Args: frame: gives one with the column of a name.
+        Raises: SchemaError for an unknown column, or without rows.
+        """
+        codes, values = dict[str, IntArray](), dict[str, pd.Series]()
+        for name in names:
+            leaves = leaves_of(frame(name), name)
+            codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
+            own = pd.Series(leaves.values, name=name)
+            values[name] = own.reindex(range(len(own) + leaves.has_missing))
+        return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Published:
+    """What became of rows that were published where they are. Private.
+
+    Attributes:
+        keys, numbers: (keys,) int64: exact sums over the rows, and what each is of, in order.
+        places: where the rows were put, one for each batch.
+    """
+
+    keys: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    places: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls, keys: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], places: tuple[Any, ...]
+    ) -> Published:
+        """Add up the numbers of each key."""
+        order = np.argsort(keys, kind="stable")  # quick where two are added, whose keys are in order
+        keys, first = np.unique(keys[order], return_index=True)
+        return cls(keys=keys, numbers=np.add.reduceat(numbers[order], first), places=places)
+
+    def __add__(self, other: Published) -> Published:
+        keys = np.concatenate([self.keys, other.keys])
+        return self.of(keys, np.concatenate([self.numbers, other.numbers]), self.places + other.places)
 
 
 @dataclass(frozen=True, eq=False)

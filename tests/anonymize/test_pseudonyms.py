@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from hashlib import blake2b
 
@@ -70,6 +71,22 @@ def test_tables_of_a_series_stay_linked_and_others_do_not() -> None:
         assert {*visits.table.frame["who"]}.isdisjoint(stranger.table.frame["who"])
 
 
+def test_households_of_a_series_stay_linked() -> None:
+    """A table of people and one of their homes could not be joined, or groups would count people."""
+    ledger, homes = dp.MemoryLedger(), [f"H{place // 4}" for place in range(10)]
+    both = []
+    for frame in (VISITS, COSTS):
+        plan = planned(frame, series="study", household="home")
+        roles = {**plan.roles, "who": "insensitive", "home": "identifier"}
+        plan = dataclasses.replace(plan, roles=roles, pseudonym="home")
+        of_people = dict(zip(NAMES, homes, strict=True))
+        table = opened(frame.assign(home=frame["who"].map(of_people)), ledger).anonymize(plan)
+        values = json.loads(table.follow_up)["values"]
+        both.append({values[each]: each for each in table.table.frame["home"]})
+    assert both[0] == both[1]
+    assert set(both[0]) == set(homes)
+
+
 def test_without_a_series_every_table_has_its_own() -> None:
     """Two recipients could join what they got; and a table could not be made again by its plan."""
     curator = opened(VISITS, dp.MemoryLedger())
@@ -104,7 +121,7 @@ def test_what_cannot_be_is_refused() -> None:
             models=(KAnonymity(k=2),),
             pseudonym="who",
         )
-    with pytest.raises(RowsError, match="a pseudonym, needs all rows"):
+    with pytest.raises(RowsError, match="a pseudonym or PRAM needs all rows"):
         check_streamed(planned(VISITS))
 
 

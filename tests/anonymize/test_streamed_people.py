@@ -6,7 +6,9 @@ sizes of classes with sets of people, made row by row.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections import Counter as Bag
 from contextlib import suppress
 from dataclasses import replace
@@ -163,12 +165,12 @@ def carried_out(found: DistinctRows, second: pd.DataFrame, plan: Plan) -> pd.Dat
     """A table by a plan that was decided on what was counted."""
     recoding = Recoding.of(found, plan)
     tally = Tally(recoding, found)
-    parts: list[pd.DataFrame] = []
     at_once = len(second) // 4 + 1
-    for start in range(0, len(second), at_once):
-        tally.before(parts.append)(recoding(second.iloc[start : start + at_once]))
-    tally.check_complete()
-    made = pd.concat(parts)
+    writing = tally.writing(lambda rows: rows)
+    parts = [writing(second.iloc[start : start + at_once]) for start in range(0, len(second), at_once)]
+    published = functools.reduce(operator.add, parts)
+    tally.check(published)
+    made = pd.concat(published.places)
     assert len(made) == recoding.rows
     assert WHOSE not in made
     return made

@@ -44,7 +44,8 @@ from dpcore.io.read import read_table
 from dpcore.schema.role import Role
 from dpcore.schema.values import texts
 from dpcore.tables.digests import fingerprint, first_rows
-from dpcore.tables.rows import DistinctRows
+from dpcore.tables.people import person_of
+from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
 from dpcore.tables.sums import levels
 from tests.contracts.engine_kinds import ENGINES, duckdb_engine, parquet_engine, spark_session
 from tests.tiers import but_first
@@ -178,6 +179,18 @@ def bag(found: DistinctRows) -> Counter[tuple[object, ...]]:
     return Counter(cells)
 
 
+def by_person(found: Microdata) -> Counter[object]:
+    """How many people have which rows, by coded rows; nothing where all rows were given."""
+    if not isinstance(found, CodedRows):
+        return Counter()
+    labels = [np.array(texts(found.values[name]), object)[found.frame[name]] for name in found.frame]
+    people = range(len(found.frame)) if found.person is None else found.person
+    rows: dict[int, list[object]] = {}
+    for whose, row in zip(people, zip(*labels, strict=True), strict=True):
+        rows.setdefault(int(whose), []).append(row)
+    return Counter(tuple(sorted(each)) for each in rows.values())
+
+
 @pytest.mark.parametrize("rows", but_first(1, [700, 1]))
 def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     """An engine that counts, keeps or tells apart other rows than the others breaks promise or budget."""
@@ -207,19 +220,22 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     for columns in (names[2:5], HOSTILE[6:], HOSTILE[:2]):
         assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
     assert holdings(other.tuples(names[4:6], by=HOSTILE[6])) == by_hand(frame, names[4:6], HOSTILE[6])
+    for columns in (names[:3], HOSTILE[3:]):
+        coded = CodedRows.of(columns, lambda _: frame, person_of(frame, HOSTILE[6]))
+        assert by_person(other.coded(columns)) in (Counter(), by_person(coded))
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
+    assert sorted(other.spread(lambda number: number * number, 4)) == [0, 1, 4, 9]
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
         distinct = distinct_of(other.tuples, plan)
         recoding = Recoding.of(distinct, plan)
         tally = Tally(recoding, distinct)
-        published: list[pd.DataFrame] = []
-        other.apply(recoding, tally.before(published.append))
-        tally.check_complete()
-        found = pd.concat(published)
+        published = other.apply(tally.writing(lambda rows: rows))
+        tally.check(published)
+        found = pd.concat(published.places)
         assert list(found.columns) == list(expected.columns)
         assert rows_of(found) == rows_of(expected)
         assert recoding.rows == len(expected)

@@ -1,4 +1,4 @@
-"""A program on a cluster of two processes: counts of 256 partitions, and a run in which one of them ends.
+"""A program on a cluster of two processes, of which one ends in a run, one in a table, and then the driver.
 
     python -m tests.engines.cluster FOLDER
 
@@ -15,7 +15,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 import dpcore as dp
+from dpcore.anonymize import KAnonymity, Plan, apply
+from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.engines import base
 from dpcore.engines.spark.engine import SparkEngine
 from tests.contracts.engine_kinds import spark_session
 
@@ -28,18 +34,27 @@ SCHEMA = dp.Schema(
 
 
 def rows(session: Any, partitions: int, marker: Path) -> Any:
-    """The rows; the process of the cluster that has the first of them is killed, once the marker is there."""
+    """The rows. Where the last of them is read once there is what the marker names, a process is killed.
+
+    That is the process of the cluster, which has read others before, or the one that the marker names too.
+    """
 
     def deadly(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            if 0 in batch.column(0).to_pylist() and marker.exists():
-                marker.unlink()
-                daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-                os.kill(int(daemon[1]), signal.SIGKILL)  # Java, which started what started this worker
+            if ROWS - 1 in batch.column(0).to_pylist() and marker.exists():
+                there, _, process = marker.read_text().partition(" ")
+                if any(marker.parent.glob(there)):
+                    marker.unlink()
+                    daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+                    os.kill(int(process or daemon[1]), signal.SIGKILL)  # Java started what started this
             yield batch
 
     there = session.range(0, ROWS, 1, partitions).mapInArrow(deadly, "id bigint")
-    return there.selectExpr("id % 100 AS age", "id % 1000 AS zip")
+    return there.selectExpr("id AS place", "id % 100 AS age", "id % 1000 AS zip")
+
+
+def texts(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.sort_values("place").reset_index(drop=True).astype(str).astype(object)
 
 
 def main(folder: Path) -> None:
@@ -50,7 +65,7 @@ def main(folder: Path) -> None:
     engine, loss = SparkEngine(rows(session, 8, marker), SCHEMA, key=KEY), dp.PureDP(epsilon="500")
     curator = dp.Curator.open(engine, SCHEMA, budget=loss, ledger=dp.MemoryLedger(), identity="visits")
     engine._coded.unpersist()  # the cells are lost with the process that kept them
-    marker.touch()
+    marker.write_text(marker.name)
     release = curator.run(dp.Marginals(cliques=[("age",)]), loss)
     answer = {
         "cells": [int((each.values > 0).sum()) for each in counts],
@@ -60,8 +75,25 @@ def main(folder: Path) -> None:
         "lines": [line.state for line in curator.lines()],
         "left": curator.balance().left,
     }
+    place = np.arange(ROWS)
+    frame = pd.DataFrame({"place": place, "age": place % 100, "zip": place % 1000})
+    plan = Plan(
+        roles={"place": "insensitive", "age": "quasi-identifier", "zip": "sensitive"},
+        hierarchies=suggest_together(frame, ["age"]),
+        models=(KAnonymity(k=1_500),),
+    )
+    base.MOST_ROWS = ROWS - 1
+    marker.write_text(".out.*/rows/*")
+    answer["written"] = curator.anonymize_to(folder / "out", plan)
+    answer["killed in writing"] = not marker.exists()
+    answer["as in memory"] = texts(pd.read_parquet(folder / "out")).equals(texts(apply(frame, plan)))
+    marker.write_text(f".gone.*/rows/* {session.sparkContext._gateway.proc.pid}")
+    try:
+        curator.anonymize_to(folder / "gone", plan)
+    except dp.ReadError:
+        answer["refused"] = not marker.exists()
+    answer["there"] = sorted(each.name for each in folder.iterdir())
     print(json.dumps(answer))
-    session.stop()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 import os
 import subprocess
 import sys
@@ -428,7 +430,10 @@ def test_what_a_run_has_counted_is_not_counted_again() -> None:
 
 def mixed(place: Path, frames: Sequence[pd.DataFrame]) -> int:
     return write_mixed(
-        lambda take: [take(each) for each in frames] and None, place, rows=sum(map(len, frames))
+        lambda put: [put(each) for each in frames],
+        place,
+        rows=sum(map(len, frames)),
+        spread=lambda work, number: [work(each) for each in range(number)],
     )
 
 
@@ -447,7 +452,7 @@ def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: p
     def full(*words: object, **named: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for broken in ("pyarrow.ipc.RecordBatchStreamWriter.write_table", "pyarrow.parquet.write_table"):
+    for broken in ("pyarrow.ipc.RecordBatchFileWriter.write_batch", "pyarrow.parquet.write_table"):
         with monkeypatch.context() as patched:
             patched.setattr(broken, full)
             with pytest.raises(dp.ParameterError, match="could not be written"):
@@ -547,22 +552,19 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
     distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(columns_of(plan))
     recoding = Recoding.of(distinct, plan)
     tally = Tally(recoding, distinct)
-    published: list[pd.DataFrame] = []
-
-    def hand_over() -> None:
-        for start in range(0, len(second), 4):
-            tally.before(published.append)(recoding(second[start : start + 4]))
-        tally.check_complete()
+    writing = tally.writing(len)
+    parts = [writing(second[start : start + 4]) for start in range(0, len(second), 4)]
+    published = functools.reduce(operator.add, parts)
 
     shown = [
         sorted(map(str, recoding(each)[["age", "sex"]].itertuples(index=False))) for each in (first, second)
     ]
     if shown[0] == shown[1]:
-        hand_over()
-        assert sum(map(len, published)) == recoding.rows
+        tally.check(published)
+        assert sum(published.places) == recoding.rows
     else:
         with pytest.raises(dp.ReadError, match="was changed"):
-            hand_over()
+            tally.check(published)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])

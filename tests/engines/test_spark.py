@@ -140,6 +140,19 @@ def test_a_table_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
     assert found == [({1: 10}, 10), ({1: 20}, 20)]
 
 
+def test_rows_that_do_not_count_are_not_sent_to_other_workers() -> None:
+    """All rows of a person with millions would meet in one task; a small table would take 200 tasks."""
+    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="person"))
+    rows = spark_session().range(0, 400, 1, 2).selectExpr("id % 10 AS age", "id % 7 AS person")
+    engine = SparkEngine(rows, schema, key=KEY)
+    plan = engine._counted._jdf.queryExecution().toString()
+    before, _, after = plan[plan.index("InMemoryRelation") :].partition("Exchange hashpartitioning")
+    assert "Final" in before
+    assert "Partial" in after[: after.index("InMemoryTableScan")]
+    assert engine._counted.rdd.getNumPartitions() == 1
+    assert engine.counts([()])[0].values == 14
+
+
 def test_a_struct_is_refused() -> None:
     """A nested value has no canonical text; a table without rows has no account worth opening."""
     with pytest.raises(dp.SchemaError, match="has no rows"):
@@ -304,7 +317,7 @@ def test_the_place_of_a_row_in_its_file_is_no_column(tmp_path: Path) -> None:
 
 def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> None:
     """Workers without this checkout could not load the library; a process that dies would double rows, or the
-    charge."""
+    charge, and a driver that dies would leave half a table."""
     spark_session()  # skips where there is no Spark
     ended = subprocess.run(
         [sys.executable, "-m", "tests.engines.cluster", str(tmp_path)], capture_output=True, text=True
@@ -318,6 +331,11 @@ def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> N
         "released": [1000],
         "lines": ["opened", "reserved", "committed"],
         "left": 0,
+        "written": 100_000,
+        "killed in writing": True,
+        "as in memory": True,
+        "refused": True,
+        "there": ["out"],
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +23,10 @@ from dpcore.tables.rows import PublicTable
 def tables(letter: str, number: int) -> Iterator[PublicTable]:
     for _ in range(number):
         yield PublicTable(pd.DataFrame({"a": [letter] * 3}))
+
+
+def one_by_one(work: Callable[[int], tuple[str, int]], number: int) -> list[tuple[str, int]]:
+    return [work(each) for each in range(number)]
 
 
 def letters(folder: Path) -> set[str]:
@@ -53,7 +57,7 @@ def test_two_writers_of_one_name(tmp_path: Path) -> None:
     for each in tmp_path.iterdir():  # however long it takes: it is held
         os.utime(each, (0, 0))
     with pytest.raises(ParameterError, match="could not"):
-        write_mixed(lambda take: (_ for _ in ()).throw(OSError(28, "full")), place, rows=1)
+        write_mixed(lambda put: (_ for _ in ()).throw(OSError(28, "full")), place, rows=1, spread=one_by_one)
     assert write_folder(tables("B", 1), place) == 3
     goes_on.set()
     thread.join()
@@ -125,7 +129,10 @@ def test_types_do_not_depend_on_the_first_rows(tmp_path: Path, kind: pa.DataType
         order = [first, *(name for name in batches if name != first)]
         frames = [frame_of(pa.record_batch({"a": batches[name]})) for name in order]
         write_mixed(
-            lambda take, frames=frames: [take(each) for each in frames] and None, tmp_path / first, rows=4
+            lambda put, frames=frames: [put(each) for each in frames],
+            tmp_path / first,
+            rows=4,
+            spread=one_by_one,
         )
         found.add(pq.read_schema(tmp_path / first / "part-00000.parquet").field("a").type)
     assert len(found) == 1
@@ -133,16 +140,52 @@ def test_types_do_not_depend_on_the_first_rows(tmp_path: Path, kind: pa.DataType
         assert found == {kind}
 
 
+def test_decimals_keep_the_digits_of_all_batches(tmp_path: Path) -> None:
+    """The first rows of a data base would say how many digits all others may have."""
+    frames = [pd.DataFrame({"a": [Decimal(text), None]}) for text in ("1.5", "12345.25", "0.125")]
+    write_mixed(
+        lambda put: [put(each) for each in [*frames, frames[0][1:]]],
+        tmp_path / "out",
+        rows=7,
+        spread=one_by_one,
+    )
+    written = pq.read_table(tmp_path / "out")["a"]
+    assert written.type == pa.decimal128(8, 3)
+    assert set(written.to_pylist()) == {None, *map(Decimal, ("1.5", "12345.25", "0.125"))}
+
+
+def test_what_a_process_did_again_is_in_the_table_once(tmp_path: Path) -> None:
+    """Whoever ends in the midst leaves batches and files whose rows another one has written too."""
+    first, second = pd.DataFrame({"a": range(500)}), pd.DataFrame({"a": range(500, 900)})
+
+    def repeated(put: Callable[[pd.DataFrame], str]) -> list[str]:
+        put(first)  # and its name did not come back
+        return [put(first), put(second)]
+
+    def again(work: Callable[[int], tuple[str, int]], number: int) -> list[tuple[str, int]]:
+        return [(work(each), work(each))[1] for each in range(number)]
+
+    assert write_mixed(repeated, tmp_path / "out", rows=600_000, spread=again) == 900
+    parts = [pd.read_parquet(each)["a"] for each in sorted((tmp_path / "out").iterdir())]
+    assert len(parts) == 4
+    assert all(len(part) > 100 for part in parts)  # by chance: 225 on average, 13 their standard deviation
+    assert sorted(pd.concat(parts)) == list(range(900))
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
 def test_rows_of_no_one_type_are_refused_in_our_words(tmp_path: Path) -> None:
     """Arrow's words quote the cell that did not fit, and a page would show them."""
     for frames in (
         [pd.DataFrame({"a": [1, "secret"]})],
         [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["secret"]})],
-        [pd.DataFrame({"a": [np.int64(1)]}), pd.DataFrame({"a": [1.5]})],
+        [pd.DataFrame({"a": [2**53 + 1]}), pd.DataFrame({"a": [1.5]})],
     ):
         with pytest.raises(ParameterError, match="could not be written as Parquet") as refused:
             write_mixed(
-                lambda take, frames=frames: [take(each) for each in frames] and None, tmp_path / "out", rows=2
+                lambda put, frames=frames: [put(each) for each in frames],
+                tmp_path / "out",
+                rows=2,
+                spread=one_by_one,
             )
         assert "secret" not in str(refused.value)
         assert refused.value.__cause__ is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.tables.classes import class_index, counted_pairs, joint_classes, leaves_of
+from dpcore.tables.classes import class_index, counted_pairs, joint_classes, leaves_of, number_alone
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,9 @@ def test_two_tables_share_one_numbering() -> None:
     ours, theirs = joint_classes(left, right, ["zip", "sex"])
     assert ours.tolist() == theirs[[1, 0]].tolist()
     assert theirs[2] not in ours
+
+
+@given(st.lists(st.integers(0, 9) | st.integers(0, 2**61), min_size=1))
+def test_keys_that_are_there_once_are_counted(keys: list[int]) -> None:
+    """Broken: a person who is unique is not counted as one, or one who is not is."""
+    assert number_alone(np.array(keys, dtype=np.int64)) == sum(keys.count(key) == 1 for key in keys)

@@ -9,24 +9,28 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tests.truth.demands import of_shares, of_values, words
+from tests.truth.demands import least_crowd, of_shares, of_values, words
 from tests.truth.groups import People, cells
 from tests.truth.tables import Odd
 
 KS, LIMITS = (2, 3, 5, 10, 25, 50, 100), (0.0, 0.02, 0.05, 0.1)
 Node = tuple[int, ...]
+AVERAGE = "average risk"
+"""A demand on all groups together."""
 
 
 class Truth:
     """A table, what was downloaded, and what follows from both.
 
     Attributes:
-        population: the raw cells as texts. rows: those to be published. person: whose row it is.
+        population: the raw cells as texts. raw: those to be published. rows: with coarser numbers where the
+            plan has these. person: whose row it is.
         known: columns that others may know.
         csv: the anonymized table that was downloaded. node: level of each known column.
     """
@@ -35,7 +39,8 @@ class Truth:
         self.population, self.csv, self.cap = cells(odd.content), cells(files["CSV"]), odd.cap
         self.plan = json.loads(files["Plan (JSON, internal)"])
         subset, everyone = self.plan["subset"], self.population.index
-        self.rows = self.population[self.population[subset] == "True"] if subset else self.population
+        self.raw = self.population[self.population[subset] == "True"] if subset else self.population
+        self.rows = self.raw.assign(**{name: self.coded(name) for name in self.plan.get("coded", {})})
         self.everybody = self.population[odd.id] if odd.id else pd.Series(everyone, everyone)
         self.person = self.everybody[self.rows.index]
         self.known = sorted(self.with_role("quasi-identifier"))
@@ -110,6 +115,14 @@ class Truth:
         groups = pd.MultiIndex.from_frame(rows[self.known]) if len(self.known) > 1 else rows[self.known[0]]
         return pd.Series(fails.reindex(groups).to_numpy(), rows.index).fillna(value=False).astype(bool)
 
+    def coded(self, name: str) -> pd.Series:
+        """A column of whole numbers, the nearest step (the upper of two), then no further than a bound."""
+        how, numbers = self.plan["coded"][name], self.raw[name].map(int)
+        step, low, high = how.get("base") or 1, how.get("low"), how.get("high")
+        steps = numbers.map(lambda each: math.floor(Fraction(each) / Fraction(str(step)) + Fraction(1, 2)))
+        least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
+        return steps.map(lambda each: f"{int(min(max(each * step, least), most))}")
+
     def with_role(self, role: str) -> list[str]:
         return [name for name, each in self.plan["roles"].items() if each == role]
 
@@ -158,16 +171,19 @@ class Truth:
         return self.person.groupby([labels[name] for name in self.known]).transform("nunique")
 
     def hidden(self, node: Node, k: int) -> pd.Series:
-        return (self.of_rows(node) < k) | self.broken(node)
+        gone = (self.of_rows(node) < k) | self.broken(node)
+        crowds = self.of_rows(node)[~gone].groupby([self.labels(node)[name] for name in self.known]).first()
+        risks = [each["most"] for each in self.demands if each["model"] == AVERAGE]
+        return gone | (self.of_rows(node) < max((least_crowd([*crowds], most) for most in risks), default=0))
 
     @functools.cache  # noqa: B019
     def broken(self, node: Node) -> pd.Series:
-        """Which rows are in a group that breaks a demand beyond k."""
+        """Which rows are in a group that breaks a demand beyond k by itself."""
         rows = self.rows.assign(**self.labels(node))
         among = self.population.assign(**self.labelled(self.leaves, node))
         return functools.reduce(
             operator.or_,
-            (self.fails(rows, each, among=among) for each in self.demands),
+            (self.fails(rows, each, among=among) for each in self.demands if each["model"] != AVERAGE),
             pd.Series(data=False, index=rows.index),
         )
 

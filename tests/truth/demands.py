@@ -20,6 +20,10 @@ def words(model: dict[str, Any]) -> str:
         return f"({model['lowest']:g}, {model['highest']:g})-presence"
     if kind == "t-closeness":
         return f"{model['t']:g}-closeness of {column} ({model['distance']} distance)"
+    if kind == "beta-likeness":
+        return f"{model['beta']:g}-likeness of {column}"
+    if kind == "average risk":
+        return f"average risk of at most {model['most']:g}"
     if kind == "recursive (c, l)-diversity":
         return f"recursive ({model['c']:g}, {model['l']})-diversity of {column}"
     return f"{kind.split()[0]} {model['l']:g}-diversity of {column}"
@@ -29,8 +33,19 @@ def of_shares(model: dict[str, Any], people: pd.Series, population: pd.Series) -
     """Which groups break a demand on those who are published out of a population, each counted by group."""
     if model["model"] == "k-map":
         return population < model["k"]
+    if model["model"] == "average risk":  # all of them, or none
+        return pd.Series(least_crowd([*people], model["most"]) > people.min(), people.index)
     share = people / population
     return (share < model["lowest"]) | (share > model["highest"])
+
+
+def least_crowd(crowds: Sequence[int], most: float) -> float:
+    """The people of the smallest group that can stay, where smaller ones go until a risk is kept."""
+    for least in sorted({*crowds}):
+        stay = [int(crowd) for crowd in crowds if crowd >= least]
+        if Fraction(len(stay), sum(stay)) <= Fraction(str(most)):
+            return int(least)
+    return math.inf
 
 
 def of_values(
@@ -47,6 +62,18 @@ def of_values(
         apart = counts.reindex(columns=shares.index, fill_value=0)
         apart = apart.div(apart.sum(axis=1), axis=0) - shares
         return _distance(model["distance"], apart, levels) > model["t"] + 1e-12
+    if model["model"] == "beta-likeness":
+        most = (1 + Fraction(str(model["beta"]))) / int(whole.sum())
+        return pd.Series(
+            [
+                any(
+                    Fraction(int(n), int(group.sum())) > most * int(whole[value])
+                    for value, n in group.items()
+                )
+                for _, group in counts.iterrows()
+            ],
+            counts.index,
+        )
     breaks = DIVERSITY[model["model"]]
     broken = [breaks(sorted(map(int, group), reverse=True), model) for group in counts.to_numpy()]
     return pd.Series(broken, counts.index, dtype=bool)

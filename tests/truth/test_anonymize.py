@@ -10,6 +10,7 @@ import io
 import json
 import math
 import re
+import statistics
 from collections import Counter
 from typing import Any
 
@@ -42,6 +43,11 @@ def spread(t: Truth) -> Any:
     """Bars of both sides; their table shows three digits."""
     true = [*shares(t.before.smallest, SIZES), *shares(t.after.smallest, SIZES)]
     return lambda shown: np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3)
+
+
+def deviation(cells: pd.Series) -> float:
+    """The standard deviation of a sample of numbers."""
+    return statistics.stdev(map(float, cells))
 
 
 KEPT = (
@@ -134,6 +140,14 @@ PAGE = {
     "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
         lambda t: t.after.sizes.min()
     ),
+    f"{BEFORE} > mean, before": lambda t: [t.raw[each].astype(float).mean() for each in t.plan["coded"]],
+    f"{BEFORE} > mean, after": lambda t: [t.rows[each].astype(float).mean() for each in t.plan["coded"]],
+    f"{BEFORE} > standard deviation, before": lambda t: [deviation(t.raw[n]) for n in t.plan["coded"]],
+    f"{BEFORE} > standard deviation, after": lambda t: [deviation(t.rows[n]) for n in t.plan["coded"]],
+    f"{BEFORE} > IL1s": lambda t: [
+        np.mean(np.abs(t.raw[n].astype(float) - t.rows[n].astype(float))) / (2**0.5 * deviation(t.raw[n]))
+        for n in t.plan["coded"]
+    ],
     f"{READY}|models": lambda t: "; ".join(t.promised),
 } | {
     f"Anonymize > {field}": lambda t, field=field: t.frontier(field)
@@ -257,13 +271,22 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "visits": session.TakeColumns(known=("age", "ward"), secret=("days",)),
     "booleans": session.TakeColumns(known=("age", "ill"), secret=()),
     "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
+    "changed": session.TakeColumns(known=("age", "sex"), secret=("ward",)),
 }
 ASKED = {
     "secret": ("selectbox", "What should stay unknown"),
     "c": ("number_input", "c"),
+    "beta": ("number_input", "β"),
+    "average": ("number_input", "Average risk at most"),
+    "days step": ("number_input", "days: step"),
+    "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),
     "presence": ("slider", "Share of the population of a group"),
     "method": ("selectbox", "Method"),
+    "coarser": ("multiselect", "Columns with coarser numbers"),
+    "ward": ("number_input", "ward: Change it at random"),
+    "pay": ("number_input", "pay: Change it at random"),
+    "high": ("number_input", "pay: high"),
 }
 """Fields by a short name; the others are sliders by their label."""
 

@@ -150,6 +150,27 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert b"suppressed row" not in file.read_bytes()
 
 
+def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A data set of many columns, which pages open under zCDP, would have no command, or another table."""
+    frame = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "ill": ["yes", "no", "no", "no", "yes"] * 40})
+    frame.to_csv(place / "ill.csv", index=False)
+    schema = dp.suggest_schema(frame)
+    (place / "ill.json").write_text(schema.to_json())
+    curator = commands.opened(str(place / "ill.csv"), schema, dp.ApproxDP(epsilon=2, delta="1e-9"), None)
+    plan = Plan(
+        roles={"age": "quasi-identifier", "ill": "sensitive"},
+        hierarchies={"age": flat(["20", "30", "40", "50"])},
+        models=(KAnonymity(k=20),),
+        randomized={"ill": 0.5},
+    )
+    made = curator.anonymize(plan)
+    (place / "plan.json").write_text(made.plan)
+    asked = ("--schema", place / "ill.json", "--plan", place / "plan.json", "--to", place / "out")
+    run(capsys, "anonymize", place / "ill.csv", *asked)
+    again = pd.read_parquet(place / "out")
+    assert again.astype(str).equals(made.table.frame.astype(str))
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_that_is_too_large_is_read_where_it_lies(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ending: str

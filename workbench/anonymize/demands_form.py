@@ -70,7 +70,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         )
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
-        coded = _coded(curator, current)
+        coded, randomized = _coded(curator, current)
         metric = _metric(current)
         average = _average()
         subset, presence = _population(current)
@@ -85,6 +85,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         pseudonym=pseudonym,
         series=series,
         coded=coded,
+        randomized=randomized,
     )
 
 
@@ -131,30 +132,33 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
 
 
-def _coded(curator: Curator, current: AnonymizeState) -> dict[str, Coding]:
-    """Ask for the columns that leave with coarser numbers, and for these."""
-    names = [
-        column.name
-        for column in curator.schema.columns
-        if isinstance(column, NumberColumn) and current.roles.get(column.name) in ("sensitive", "insensitive")
-    ]
+def _coded(curator: Curator, current: AnonymizeState) -> tuple[dict[str, Coding], dict[str, float]]:
+    """Ask for the columns that leave with coarser numbers or with cells drawn anew, and for these."""
+    names = [name for name, role in current.roles.items() if role in ("sensitive", "insensitive")]
+    numbers = {column.name for column in curator.schema.columns if isinstance(column, NumberColumn)}
     chosen = st.multiselect(
-        _("Columns with coarser numbers"),
+        _("Columns with coarser numbers, or changed at random"),
         names,
         key="anonymize-coded",
         help=plans.SAYS["coded"],
         persist_state="session",
     )
-    coded = {}
-    labels = {"low": _("low"), "high": _("high"), "base": _("step")}
+    coded, randomized = dict[str, Coding](), dict[str, float]()
     for name in (each for each in chosen if each in names):
+        labels = {"low": _("low"), "high": _("high"), "base": _("step")} if name in numbers else {}
+        *places, last = st.columns(len(labels) + 1)
         given = {
             part: place.number_input(named(plain(name), label), value=None, key=f"anonymize-{part}-{name}")
-            for place, (part, label) in zip(st.columns(3), labels.items(), strict=True)
+            for place, (part, label) in zip(places, labels.items(), strict=True)
         }
-        with widgets.errors_shown():
-            coded[name] = Coding(**given)
-    return coded
+        label = f"{named(plain(name), _('Change it at random'))} (%)"
+        percent = last.number_input(label, 0.1, 100.0, value=None, key=f"anonymize-pram-{name}")
+        if percent is not None:
+            randomized[name] = percent / 100
+        if any(each is not None for each in given.values()):
+            with widgets.errors_shown():
+                coded[name] = Coding(**given)
+    return coded, randomized
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:

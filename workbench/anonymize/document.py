@@ -14,7 +14,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
-from workbench.ui.language import Words, _, capital, minute
+from workbench.ui.language import Words, _, capital, minute, named
 from workbench.ui.report.document import fragment
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
 
@@ -111,6 +111,8 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
             _("labels"): "",
             _("generalized"): "",
         }
+        if name in plan.randomized:
+            line[_("generalized")] = named(_("Change it at random"), percent(plan.randomized[name]))
         if role == "quasi-identifier":
             line[_("generalized")] = percent(report.quality.column_ncp[name])
             if plan.node is not None:

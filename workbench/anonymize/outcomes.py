@@ -36,6 +36,8 @@ from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
+MOST_VALUES = 50
+"""Values of a randomized column that are listed, the most frequent ones."""
 FORESEEN = 0.25
 """The share done from which on the time left is said: right within a factor of 2 in 19 of 20 searches.
 Before, it was up to five times too long."""
@@ -58,7 +60,7 @@ def frontier(
         method = Mondrian()
     if plan.method == CellSuppression():
         method, limits = plan.method, (plan.limit,)
-    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node))
+    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node), str(plan.coded))
     key = ("frontier", method.kind, limits, current.version, *asked_of)
     every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
@@ -122,7 +124,15 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed, str(plan.coded))
+    parts = (
+        plan.models,
+        plan.limit,
+        plan.method.kind,
+        str(plan.metric),
+        plan.suppressed,
+        str(plan.coded),
+        str(plan.randomized),
+    )
     return ("trial", current.version, *parts, plan.counted, plan.subset, str(plan.node))
 
 
@@ -278,7 +288,20 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
         for side in (_("before"), _("after"))
         for figure in (_("mean"), _("standard deviation"))
     ]
-    return report.coded.set_axis(titles, axis=1).map(number).rename_axis(_("column")).reset_index()
+    return report.coded.set_axis([*titles, "IL1s"], axis=1).map(number).rename_axis(_("column")).reset_index()
+
+
+def randomized_table(report: TrialReport) -> pd.DataFrame:
+    """List how the values of each randomized column were to move, and did, those of all rows first."""
+    share, moved, after = _("share of rows"), _("moved"), _("after")
+    titles = [f"{share}, {_('before')}", f"{moved}, {_('chance')}", f"{moved}, {after}", f"{share}, {after}"]
+    parts = {}
+    for name, values in report.randomized.items():
+        every = (values.T * values["before"]).T.sum()
+        every[["before", "after"]] = 1.0
+        parts[name] = pd.concat([every.to_frame(_("all rows")).T, values.head(MOST_VALUES)])
+    table = pd.concat(parts, names=[_("column"), _("value")]).map(percent)
+    return table.set_axis(titles, axis=1).reset_index()
 
 
 def neighbors(

@@ -40,7 +40,7 @@ class Demands:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
         household: a column that says who lives together: groups count households.
-        pseudonym, series, coded: as in a plan.
+        pseudonym, series, coded, randomized: as in a plan.
     """
 
     k: int
@@ -53,6 +53,7 @@ class Demands:
     pseudonym: str | None = None
     series: str = ""
     coded: Mapping[str, Coding] = field(default_factory=dict)
+    randomized: Mapping[str, float] = field(default_factory=dict)
 
 
 def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:

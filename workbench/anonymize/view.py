@@ -82,8 +82,10 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
-    if report.plan.coded:
+    if len(report.coded):
         st.dataframe(outcomes.coded_table(report), hide_index=True)
+    if report.randomized:
+        st.dataframe(outcomes.randomized_table(report), hide_index=True)
     if report.plan.method.searches and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
@@ -211,7 +213,9 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             file_name(name, f"anonymized {models}", "html"),
             icon="description",
         )
-        st.page_link("pages/evaluate.py", icon=":material/balance:")
+        if st.button(_("Evaluate"), icon=":material/balance:"):
+            session.leave(session.Judge())
+            st.switch_page("pages/evaluate.py")
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")

@@ -56,6 +56,8 @@ class EvaluateState(session.OfDataSet):
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
     made, shown = releases.earlier(curator), session.session().shown
+    if session.take(session.Judge) is not None:
+        shown = ANONYMIZED
     titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
         st.caption(SAYS.say("of a part", count=of_parts))

@@ -114,10 +114,13 @@ def _shown(release: Release) -> dict[str, Any]:
     )
     ledger = session.ledger()
     others = {
-        line["request_id"]: (data_set, "{name} · {what} · {when} UTC".format(name=data_set.name, **line))
-        for data_set in known(ledger, ledger.datasets()[:COMPARED])[0]
-        if ledger.is_mine(data_set.id)
-        for line in releases.earlier(data_set)
+        line["request_id"]: (
+            each.data_set,
+            "{name} · {what} · {when} UTC".format(name=each.data_set.name, **line),
+        )
+        for each in known(ledger, ledger.datasets()[:COMPARED])[0]
+        if ledger.is_mine(each.data_set.id)
+        for line in releases.of_lines(each.lines, each.data_set.account)
         if line["request_id"] != release.request_id
     }
     wanted = (

@@ -28,6 +28,7 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft
 from workbench.session.notes import BringTable as BringTable
 from workbench.session.notes import GoTo as GoTo
+from workbench.session.notes import Judge as Judge
 from workbench.session.notes import Offered as Offered
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease

@@ -75,6 +75,11 @@ class TakePlan:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Judge:
+    """A note to the Evaluate page: judge the anonymized table first."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShowRelease:
     """A note to the Links page: share this release."""

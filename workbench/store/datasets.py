@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcore.accounting.ledger import Account, Ledger, Line
+from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.curator.on_file import OnFile
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import unit_on_file
@@ -150,19 +150,33 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
 def of(dataset: str, ledger: Ledger) -> DataSet | None:
     """Return the data set with this fingerprint, or None where it has no account."""
     account = ledger.account(dataset)
-    if account is None:
-        return None
-    kept = [line for line in ledger.lines(dataset) if is_declaration(line)]
+    return None if account is None else _declared(account, ledger.lines(dataset), ledger)
+
+
+def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
+    kept = [line for line in lines if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
 
 
-def known(ledger: Ledger, on_file: Sequence[str]) -> tuple[list[DataSet], list[DpcoreError]]:
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A data set of a list, with its lines and its balance as they were when the list was made."""
+
+    data_set: DataSet
+    lines: tuple[Line, ...]
+    balance: Balance
+
+
+def known(ledger: Ledger, on_file: Sequence[str]) -> tuple[list[Entry], list[DpcoreError]]:
     """Return those of these data sets that are in order, and what is wrong with the others."""
     readable, broken = [], []
     for dataset in on_file:
         try:
-            readable.append(of(dataset, ledger))
+            standing, lines = ledger.standing(dataset), ledger.lines(dataset)
+            data_set = _declared(standing.account, lines, ledger)
         except DpcoreError as error:
             broken.append(error)
-    return [each for each in readable if each is not None], broken
+        else:
+            readable.append(Entry(data_set=data_set, lines=lines, balance=standing.balance))
+    return readable, broken

@@ -42,21 +42,12 @@ _LOST = (
     Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
     Text("check that the database runs and that DATABASE_URL is right, then look into the ledger"),
 )
+# PostgreSQL: lock_not_available; disk_full; connection exceptions, the server stops, idle_in_transaction
 _SIGNS = {
-    "SQLITE_BUSY": _BUSY,
-    "SQLITE_FULL": _FULL,
-    "55P03": _BUSY,  # lock_not_available
-    "53100": _FULL,  # disk_full
-    "08": _LOST,  # connection exceptions
-    "57P": _LOST,  # the server stops
-    "25P03": _LOST,  # idle_in_transaction_session_timeout
-    "SQLITE_READONLY": _FORBIDDEN,
-    "SQLITE_CANTOPEN": _FORBIDDEN,
-    "EACCES": _FORBIDDEN,
-    "EPERM": _FORBIDDEN,
-    "EROFS": _FORBIDDEN,
-    "ENOSPC": _FULL,
-    "EDQUOT": _FULL,
+    _BUSY: ("SQLITE_BUSY", "55P03"),
+    _FULL: ("SQLITE_FULL", "53100", "ENOSPC", "EDQUOT"),
+    _LOST: ("08", "57P", "25P03"),
+    _FORBIDDEN: ("SQLITE_READONLY", "SQLITE_CANTOPEN", "EACCES", "EPERM", "EROFS"),
 }
 
 
@@ -67,7 +58,7 @@ def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
         return _LOST
     if isinstance(error, PoolTimeout):
         return _BUSY
-    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _BROKEN)
+    return next((words for words, signs in _SIGNS.items() if code.startswith(signs)), _BROKEN)
 
 
 def _code(error: SQLAlchemyError | OSError) -> str:

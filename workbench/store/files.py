@@ -5,7 +5,9 @@ import hashlib
 import itertools
 import os
 import stat
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from dpcore.accounting.ledger import LONGEST_NAME
@@ -19,6 +21,7 @@ from workbench.store.sources import Listed, sources_in
 MOST = 100
 """Tables that are listed, of the first 10,000 files."""
 _FILES = 10_000
+_FRESH = 5
 _KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
@@ -29,7 +32,9 @@ def all_sources(settings: Settings) -> tuple[Listed, ...]:
     """
     listed = sources_in(settings.sources, os.environ)
     names = {each.source.name for each in listed}
-    return (*listed, *(each for each in files_under(settings.files) if each.source.name not in names))
+    files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
+    every = (*listed, *(each for each in files if each.source.name not in names))
+    return tuple(replace(each, source=replace(each.source, threads=settings.threads)) for each in every)
 
 
 def check_folder(settings: Settings) -> None:
@@ -66,6 +71,12 @@ def files_under(folder: Path | None) -> tuple[Listed, ...]:
     return tuple(Listed(source=source) for source in itertools.islice(sources, MOST))
 
 
+@functools.lru_cache(maxsize=1)
+def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
+    """Return them as they were up to so many seconds ago."""
+    return files_under(folder)
+
+
 def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -81,7 +92,7 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
     if kind is None or not name.isprintable() or not stat.S_ISREG(seen.st_mode) or seen.st_uid != os.getuid():
         return
     if kind != "duckdb":
-        yield Source(name=_short(name), kind=kind, location=str(file))
+        yield Source(name=_short(name), kind=kind, location=str(file), linked=False)
         return
     for table in _tables(str(file), seen.st_size, seen.st_mtime_ns):
         yield Source(name=_short(f"{name}/{table}"), kind=kind, location=str(file), table=table)

@@ -12,6 +12,8 @@ from workbench.store.connections import insert_if_new
 from workbench.store.database import Store
 from workbench.store.tables import accounts, owners, viewers
 
+_OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))  # made once: read very often
+
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
@@ -40,7 +42,7 @@ class Owners:
     def of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
         with self._store.reading() as connection:
-            row = connection.execute(sa.select(owners).where(owners.c.dataset == dataset)).one_or_none()
+            row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
     def owned(self, *stewards: str) -> dict[str, Owner]:

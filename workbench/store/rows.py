@@ -11,6 +11,12 @@ from workbench.store.tables import accounts, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
+_OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
+# made once: every page reads them many times
+_ACCOUNT = sa.select(accounts).where(accounts.c.dataset == sa.bindparam("dataset"))
+_LAST = sa.select(lines).where(_OF_DATASET).order_by(lines.c.number.desc()).limit(1)
+_NUMBERED = sa.select(lines).where(_OF_DATASET, lines.c.number == sa.bindparam("number"))
+_SINCE = sa.select(lines).where(_OF_DATASET, lines.c.number >= sa.bindparam("since")).order_by(lines.c.number)
 
 
 def sealed_again(before: str) -> dict[str, str]:
@@ -32,8 +38,8 @@ def is_seen(connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     """Return the account's row, locked until the transaction ends with `lock`, as SQLite's file always is."""
-    query = sa.select(accounts).where(accounts.c.dataset == dataset)
-    return connection.execute(query.with_for_update() if lock else query).one_or_none()
+    query = _ACCOUNT.with_for_update() if lock else _ACCOUNT
+    return connection.execute(query, {"dataset": dataset}).one_or_none()
 
 
 def account_of(row: Any) -> Account:
@@ -78,16 +84,15 @@ def release_text(connection: sa.Connection, dataset: str, request_id: str) -> st
 
 def last_line(connection: sa.Connection, dataset: str, number: int | None = None) -> Line | None:
     """Return the last line of a data set, or the one of this number."""
-    query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number.desc()).limit(1)
-    row = connection.execute(query if number is None else query.where(lines.c.number == number)).one_or_none()
+    query = _LAST if number is None else _NUMBERED
+    row = connection.execute(query, {"dataset": dataset, "number": number}).one_or_none()
     return None if row is None else line_of(row)
 
 
 def all_lines(connection: sa.Connection, dataset: str, since: int = 0) -> tuple[Line, ...]:
-    wanted = (lines.c.dataset == dataset) & (lines.c.number >= since)
-    query = sa.select(lines).where(wanted).order_by(lines.c.number)
+    rows = connection.execute(_SINCE, {"dataset": dataset, "since": since})
     # all rows first: a cursor left open by an error would keep SQLite at an old state
-    return tuple(line_of(row) for row in connection.execute(query).all())
+    return tuple(line_of(row) for row in rows.all())
 
 
 def line_of(row: Any) -> Line:

@@ -35,6 +35,7 @@ class Settings:
         runs: how many long runs compute at once; more wait in line.
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
+        threads: how many read a connected source at a time.
         sources: the list of connected sources; None where there is none.
         policy: file of the limits of whoever runs this; None where there is none.
         files: folder whose files are opened where they lie; None for none.
@@ -54,6 +55,7 @@ class Settings:
     tables: int = 100
     table_bytes: int = 4_000 * 10**6
     idle_minutes: float = 120
+    threads: int = 2
     sources: Path | None = None
     policy: Path | None = None
     files: Path | None = None
@@ -88,8 +90,8 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
-    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
-    path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
+    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES, WORKBENCH_THREADS: numbers.
+    WORKBENCH_SOURCES: path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
     WORKBENCH_POLICY: file of limits; WORKBENCH_FILES: folder of files that are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
@@ -116,6 +118,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
+        threads=int(_number(values, "WORKBENCH_THREADS", Settings.threads)),
         sources=_path(values.get("WORKBENCH_SOURCES")),
         policy=_path(values.get("WORKBENCH_POLICY")),
         files=_path(values.get("WORKBENCH_FILES")),
@@ -132,7 +135,7 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
         number = float(values.get(name, "") or default)
     except ValueError:
         number = 0.0
-    if not 0 < number < 10**9 or (name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES") and number < 1):
+    if not 0 < number < 10**9 or (name.endswith(("RUNS", "TABLES", "THREADS")) and number < 1):
         raise _wrong(name, "> 0")
     return number
 

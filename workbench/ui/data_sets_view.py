@@ -9,7 +9,7 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.session import person
 from workbench.store import datasets
-from workbench.store.datasets import DataSet
+from workbench.store.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 from workbench.ui.language import Words, _, minute, n_
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
@@ -18,7 +18,7 @@ ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
     "deid",
 )  # fmt: skip
-SHOWN, MORE = 8, 50
+SHOWN, MORE = 5, 50
 WHAT_FOR, SAYS = Words("ui.what_for"), Words("ui.files")
 
 
@@ -52,14 +52,14 @@ def my_data_sets() -> bool:
     return True
 
 
-def _line(data_set: DataSet) -> None:
-    lines = data_set.lines()
-    count = len(releases.of_lines(lines, data_set.account))
+def _line(entry: Entry) -> None:
+    data_set = entry.data_set
+    count = len(releases.of_lines(entry.lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
-        budget_line(data_set.balance(), data_set.account),
+        budget_line(entry.balance, data_set.account),
         n_("releases", count),
-        _("last used {when} UTC").format(when=minute(lines[-1].at)),
+        _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")

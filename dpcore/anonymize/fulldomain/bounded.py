@@ -1,13 +1,14 @@
 """Search of a lattice that is too large to look through, with a bound of what all other nodes lose.
 
-A feasible node is above each closed one in some column. The cheapest levels of which that is true, found by
-an integer program, lose no more than the optimum does. Where they are closed themselves, the most general
-closed nodes above them are added, and the program is solved again; the way down from there ends at feasible
-nodes. Source: implicit hitting sets (Moreno-Centeno and Karp, 2013).
+A feasible node is above each closed one in some column, and its projections (`projections`) together suppress
+no more than is allowed. The cheapest levels of which that is true, found by an integer program, lose no more
+than the optimum does. Where they are closed themselves, the most general closed nodes above them are added,
+and the program is solved again; the way down from there ends at feasible nodes. Nodes that suppress few rows
+and those that suppress many have a program each, since so many rows add to what each column loses, at least.
+Source: implicit hitting sets (Moreno-Centeno and Karp, 2013).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,19 +16,20 @@ import numpy as np
 from dpcore.anonymize.fulldomain.judge import Judge
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Separable
-from dpcore.anonymize.fulldomain.size import progress_each, too_large
-from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import PrivacyModel, violations
-from dpcore.progress import OnProgress
+from dpcore.anonymize.fulldomain.projections import at, projections
+from dpcore.anonymize.fulldomain.size import too_large
+from dpcore.anonymize.models import violations
 
 MOST_WORK = 1_000_000_000
 """Tuples that are grouped before a search ends: less than a minute."""
 NODE_WORK = 20_000
 """What a node takes by itself, in tuples."""
-RULE_WORK = 800
-"""What a program takes for each pair of its rules, in tuples."""
+RULE_WORK = 15_000
+"""What each branch of a program takes for each of its rules, in tuples."""
 BRANCHES = 50
 """Branches of one program, whose bound holds before it is solved."""
+PARTS = 8
+"""Programs by the number of rows that nodes suppress."""
 VARIED = 3
 """Columns that are generalized and specialized again, in search of a better node."""
 ENOUGH = 1e-4
@@ -37,41 +39,30 @@ ENOUGH = 1e-4
 class BoundedSearch(Judge):
     """The best node of those that were looked at, and a bound of the others."""
 
-    def __init__(
-        self,
-        table: Tuples,
-        models: Sequence[PrivacyModel],
-        allowed: int,
-        metric: Separable,
-        on_progress: OnProgress,
-    ) -> None:
-        super().__init__(table, models, allowed, metric)
-        self.joined, self.on_progress, self.top = metric.joined, on_progress, table.lattice.top
-        terms = [metric.terms(table, column) for column in range(len(self.top))]
-        self.costs = np.concatenate(terms)
-        self.level = np.concatenate([np.arange(len(term)) for term in terms])
-        self.column = np.repeat(np.arange(len(terms)), [len(term) for term in terms])
-        self.rules = [self.column == column for column in range(len(terms))]  # of one level each
-        self.closed = np.empty((0, len(terms)), dtype=np.int64)
-        self.known: dict[Node, bool | None] = {}
-        self.work = self.turn = 0
-        self.each = progress_each(table)
+    metric: Separable
 
     def run(self) -> None:
         """Look for the best node until no other can be much better, or the work is done.
 
         Raises: LimitError where no feasible node was seen, and there may be one.
         """
-        bound, gap = -math.inf, 1.0
+        self.top, shape = self.table.lattice.top, self.table.lattice.shape
+        self.level = np.concatenate([np.arange(levels) for levels in shape])
+        self.column = np.repeat(np.arange(len(shape)), shape)
+        self.rules = [self.column == column for column in range(len(shape))]  # of one level each
+        self.known: dict[Node, bool | None] = {}
+        self.work = self.turn = 0
+        self.most = sorted({self.allowed * part // PARTS for part in range(1, PARTS + 1)})
+        self.least = [0.0] * len(self.most)
+        self.levels, self.lost, self.rows, self.closed = projections(self, self.metric)
+        gap = 1.0
         while self.work < MOST_WORK and gap > ENOUGH:
-            self.work += RULE_WORK * len(self.rules) ** 2
-            node, least = self._cheapest(gap / 10)
-            bound = max(bound, least)
+            node, bound = self._cheapest(gap / 10), min(self.least)
             if node is not None:
                 self._learn(node)
                 for _ in range(len(self.rules) // 10):
                     self._vary()
-            elif self.best is None:
+            elif self.best is None and bound == math.inf:  # every node is decided
                 return
             if self.best is not None:
                 gap = 1 - min(bound / self.best.score, 1.0) if self.best.score > 0 else 0.0
@@ -79,22 +70,36 @@ class BoundedSearch(Judge):
             raise too_large(self.table)
         self.best = replace(self.best, gap=gap)
 
-    def _cheapest(self, tolerance: float) -> tuple[Node | None, float]:
-        """Return a node that is cheap within a tolerance, and what all others lose at least."""
+    def share(self) -> float:
+        return min(self.work / max(MOST_WORK, 1), 1.0)
+
+    def _cheapest(self, tolerance: float) -> Node | None:
+        """Raise what the nodes of one part lose at least, and return one that is cheap within a tolerance."""
         from scipy.optimize import LinearConstraint, milp
 
-        most = np.where(np.arange(len(self.rules)) < len(self.top), 1.0, np.inf)
+        part = int(np.argmin(self.least))
+        fewest = np.array([self.most[part - 1] + 1 if part else 0])
+        each = zip(self.column.tolist(), self.level.tolist(), strict=True)
+        least = [self.metric.term_given(self.table, column, level, fewest)[0] for column, level in each]
+        has = self.levels[:, self.column] == self.level  # of which levels a projection is
+        costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(axis=1)
+        levels, rules = np.zeros(len(self.level)), np.array(self.rules, dtype=np.float64)
+        one = np.where(np.arange(len(rules)) < len(self.top), 1.0, np.inf)
         solved = milp(
-            self.costs,
-            integrality=np.ones(len(self.costs)),
+            np.concatenate([levels, costs]),
+            integrality=np.concatenate([levels + 1, 0 * costs]),
             bounds=(0, 1),
-            constraints=LinearConstraint(np.array(self.rules, dtype=np.float64), 1, most),
+            constraints=[
+                LinearConstraint(np.hstack([rules, np.zeros((len(rules), len(costs)))]), 1, one),
+                LinearConstraint(np.hstack([-np.eye(len(levels)), has.T]), 0, 0),
+                LinearConstraint(np.concatenate([levels, self.rows]), -np.inf, self.most[part]),
+            ],
             options={"node_limit": BRANCHES, "mip_rel_gap": tolerance},
         )
-        if solved.x is None:  # every node is decided
-            return None, math.inf
-        node = tuple(self.level[solved.x > 0.5].tolist())
-        return node, float(self.joined(np.array(solved.mip_dual_bound)))
+        self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
+        bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0  # 2: without a solution
+        self.least[part] = max(self.least[part], float(self.metric.joined(np.array(bound))))
+        return None if solved.x is None else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
 
     def _learn(self, node: Node) -> None:
         """Add the rules that these levels break, and look for a feasible node near them."""
@@ -121,7 +126,7 @@ class BoundedSearch(Judge):
         stopped = node
         for column in self._mixed():
             while node[column] > goal[column]:
-                lower = _at(node, column, node[column] - 1)
+                lower = at(node, [column], [node[column] - 1])
                 if not self._decide(lower):
                     stopped = lower
                     break
@@ -139,11 +144,11 @@ class BoundedSearch(Judge):
         labels = [self.table.widths[column][level] for column, level in enumerate(node)]
         order = np.argsort(labels, kind="stable")[::-1].tolist()
         for column in order:
-            if self._decide(highest := _at(node, column, self.top[column])) is False:
+            if self._decide(highest := at(node, [column], [self.top[column]])) is False:
                 node = highest
         for column in order:
             while node[column] < self.top[column] and (
-                self._decide(higher := _at(node, column, node[column] + 1)) is False
+                self._decide(higher := at(node, [column], [node[column] + 1])) is False
             ):
                 node = higher
         self.closed = np.vstack([self.closed, node])
@@ -161,11 +166,8 @@ class BoundedSearch(Judge):
         return self.known[node]
 
     def _look(self, node: Node) -> bool | None:
-        if self.checks % self.each == 0:
-            self.on_progress("searching", min(self.work / MOST_WORK, 1.0))
-        self.checks += 1
         self.work += len(self.counter.base.class_keys) + NODE_WORK
-        classes = self.counter.classes(node)
+        classes = self.counted(node)
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             return False
@@ -175,7 +177,3 @@ class BoundedSearch(Judge):
                 return is_feasible
         self.keep(classes, marked, self.metric.score(classes, marked))
         return True
-
-
-def _at(node: Node, column: int, level: int) -> Node:
-    return (*node[:column], level, *node[column + 1 :])

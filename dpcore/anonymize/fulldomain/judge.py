@@ -9,8 +9,10 @@ from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.counter import Counted, Counter
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric
+from dpcore.anonymize.fulldomain.size import progress_each
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
+from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
 
@@ -35,8 +37,16 @@ class Solution:
 class Judge:
     """Decisions whether nodes meet models while few people are suppressed, and the best node so far."""
 
-    def __init__(self, table: Tuples, models: Sequence[PrivacyModel], allowed: int, metric: Metric) -> None:
+    def __init__(
+        self,
+        table: Tuples,
+        models: Sequence[PrivacyModel],
+        allowed: int,
+        metric: Metric,
+        on_progress: OnProgress = silent,
+    ) -> None:
         self.table, self.models, self.allowed, self.metric = table, tuple(models), allowed, metric
+        self.on_progress, self.each = on_progress, progress_each(table)
         self.best: Solution | None = None
         self.checks = 0
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
@@ -50,6 +60,17 @@ class Judge:
             plain += [KAnonymity(k=max(least))] if least else []
         self.plain = tuple(plain)
         self.decides_by_histogram = not set(models) <= set(plain)
+
+    def share(self) -> float:
+        """Estimate the part of the search that is done."""
+        return 0.0
+
+    def counted(self, node: Node) -> Counted:
+        """Count the classes of a node, and tell from time to time how far the search is."""
+        self.checks += 1
+        if self.checks % self.each == 1 % self.each:
+            self.on_progress("searching", self.share())
+        return self.counter.classes(node)
 
     def by_histogram(self, classes: Counted, marked: BoolArray) -> bool | None:
         """Return whether a node is feasible, False where no finer one is either, and None where one may be.

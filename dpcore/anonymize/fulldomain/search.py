@@ -23,7 +23,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     Separable,
 )
-from dpcore.anonymize.fulldomain.size import MOST_NODES, progress_each, too_large
+from dpcore.anonymize.fulldomain.size import MOST_NODES, too_large
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymize.thresholds import least_limit, most_within
@@ -68,13 +68,11 @@ def search(
         raise UsageError(f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of people")
     metric = metric or InformationLoss()
     allowed = most_within(limit, table.people)
-    run: _Search | BoundedSearch
-    if table.lattice.size <= MOST_NODES:
-        run = _Search(table, models, allowed, metric, on_progress)
-    elif isinstance(metric, Separable):
-        run = BoundedSearch(table, models, allowed, metric, on_progress)
-    else:
+    is_large = table.lattice.size > MOST_NODES
+    if is_large and not isinstance(metric, Separable):
         raise too_large(table)
+    kind: type[_Search | BoundedSearch] = BoundedSearch if is_large else _Search
+    run = kind(table, models, allowed, metric, on_progress)
     run.run()
     if run.best is None:
         raise _infeasible(table, models, limit, on_progress)
@@ -82,29 +80,17 @@ def search(
 
 
 class _Search(Judge):
-    def __init__(
-        self,
-        table: Tuples,
-        models: Sequence[PrivacyModel],
-        allowed: int,
-        metric: Metric,
-        on_progress: OnProgress,
-    ) -> None:
-        super().__init__(table, models, allowed, metric)
-        self.on_progress = on_progress
-        self.bounds = metric.bounds(table)
-        self.guesses = table.collisions if isinstance(metric, Discernibility) else self.bounds
-        self.open = np.ones(table.lattice.size, dtype=bool)
-        self.grid = self.open.reshape(table.lattice.shape)
-        self.histograms = self.refused = self.spared = 0
-        self.each = progress_each(table)
-        self.left: list[int] = []  # nodes that were open each time that progress was reported
-        self.is_bounding = isinstance(metric, ClassSizeMetric)
-        self.waits, self.pause = 0, 1  # until one class is looked at again
-        self.least = max([1, *(each.k for each in self.plain if isinstance(each, KAnonymity))])
-
     def run(self) -> None:
         """Find the optimum."""
+        self.bounds, lattice = self.metric.bounds(self.table), self.table.lattice
+        self.guesses = self.table.collisions if isinstance(self.metric, Discernibility) else self.bounds
+        self.open = np.ones(lattice.size, dtype=bool)
+        self.grid = self.open.reshape(lattice.shape)
+        self.histograms = self.refused = self.spared = 0
+        self.left: list[int] = []  # nodes that were open each time that progress was reported
+        self.is_bounding = isinstance(self.metric, ClassSizeMetric)
+        self.waits, self.pause = 0, 1  # until one class is looked at again
+        self.least = max([1, *(each.k for each in self.plain if isinstance(each, KAnonymity))])
         self.bisect()
         if isinstance(self.metric, Discernibility):
             self.close_in()
@@ -254,14 +240,11 @@ class _Search(Judge):
             self.open &= self.bounds <= self.best.score
 
     def _look(self, node: Node) -> Counted:
-        self.checks += 1
-        if self.checks % self.each == 1 % self.each:
-            self.on_progress("searching", self._share())
-        if self.checks & (self.checks - 1) == 0:  # 1, 2, 4, 8, ...
+        if self.checks & (self.checks + 1) == 0:  # 0, 1, 3, 7, ...
             self._raise_floor(node)
-        return self.counter.classes(node)
+        return self.counted(node)
 
-    def _share(self) -> float:
+    def share(self) -> float:
         """Estimate the part of all looks that was taken.
 
         Nodes close slower towards the end: each look to come closes about the root of what those since the

@@ -22,10 +22,10 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 
 from dpcore.engines.base import Engine, unheeded
-from dpcore.engines.spark.tasks import Coding, Each, Mark, Task
+from dpcore.engines.spark.tasks import Coding, Each, Mark, Numbering, Task
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
-from dpcore.engines.work import Making, Result, Work, needs_cells
+from dpcore.engines.work import Made, Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of, kinds_of, uncoded
@@ -126,7 +126,7 @@ class SparkEngine(Engine):
         """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
         with readable():
             table = self._waited(self._all.limit(rows).toArrow)
-        return Microdata(_frame(table.columns, self._columns))
+        return Microdata(_frame(table.columns, self._columns), self._key)
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of workers, a partition at a time. No other row leaves them."""
@@ -161,14 +161,26 @@ class SparkEngine(Engine):
             else:
                 selected = table.select(*self._places(names) or [F.lit(0)])
                 came = tuple(names) or ("none",)
-            task = Task(work=work, names=came, schema=self._schema)
-            answers = selected.mapInArrow(task, task.kinds)
-            # added up where the rows are, so that the driver takes each number of a table once
-            added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
-            result, rows = task.whole(self._waited(added.toArrow))
+        result, rows = self._whole(selected, Task(work=work, names=came, schema=self._schema))
         if result is None or (counted and rows != self._length):
             raise source_changed()
         return cast(Result, result)
+
+    def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
+        task = Task(work=Numbering(work=work), names=("number",), schema=self._schema)
+        with readable():
+            results, _ = self._whole(self._session.range(0, number, 1, number), task)
+        return cast(list[Made], results)
+
+    def _whole(self, table: Any, task: Task) -> tuple[Any, int]:
+        """Return the result of a task over a table, and its number of rows."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        with readable():
+            answers = table.mapInArrow(task, task.kinds)
+            # added up where the rows are, so that the driver takes each number of a table once
+            added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
+            return task.whole(self._waited(added.toArrow))
 
     def _code(self) -> int:
         """Look at every row once, have Spark keep the cells of each, and return the number of rows."""
@@ -235,7 +247,9 @@ class SparkEngine(Engine):
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             counted = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            self._counted = counted.select(*declared or ["p"]).persist()
+            # no more of a person goes to another worker than counts, and Spark takes 200 tasks for any table
+            counted = counted.select(*declared or ["p"]).coalesce(self._all_rows() // 2**18 + 1)
+            self._counted = counted.persist()
             _end_with(self, self._counted)
             self._waited(self._counted.count)
             marked.unpersist()

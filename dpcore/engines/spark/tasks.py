@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,12 +13,13 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
-from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
+from dpcore.engines.work import Added, Keyed, Making, Publishing, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
 from dpcore.tables.digests import person_digests
 from dpcore.tables.ranks import row_ranks
+from dpcore.tables.rows import Published
 
 _ROWS_AT_ONCE = 131_072
 _KEYS_AT_ONCE = 65_536
@@ -76,7 +77,7 @@ class Task:
         if not isinstance(self.work, Keyed):
             yield self._answer([None], [rows], total)
             return
-        yield self._answer([None], [rows])
+        yield self._answer([None], [rows], *([total.places] if isinstance(total, Published) else []))
         keys, numbers = spread(total)
         for start in range(0, len(keys), _KEYS_AT_ONCE):
             some = slice(start, start + _KEYS_AT_ONCE)
@@ -107,6 +108,8 @@ class Task:
         keys, numbers = keys.filter(named), numbers.filter(named)
         if isinstance(self.work, Texts):
             return self.work.whole(keys.to_pylist(), numbers.to_pylist()), rows
+        if isinstance(self.work, Publishing):
+            return self.work.whole(keys.to_numpy(), numbers.to_numpy(), results), rows
         return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
@@ -118,6 +121,17 @@ class Task:
         for batch in batches:
             for cells in batch.column(0):
                 yield Batch.of_cells(pickle.loads(cells.as_buffer()), self.schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbering(Added[list[Any]]):
+    """The results of a function for some numbers."""
+
+    work: Callable[[int], Any]
+    reads: tuple[str, ...] = ("number",)
+
+    def of(self, batch: Batch) -> list[Any]:
+        return [self.work(number) for number in batch.column("number").tolist()]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.sql.statement import DUCKDB, check_described, statement
+from dpcore.engines.sql.statement import DUCKDB, SQL, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
 from dpcore.engines.streaming.reader import readable
 from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
@@ -18,10 +18,6 @@ from dpcore.schema.source import Source
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1_000_000
 _ATTACH = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
-_TABLES = (
-    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' AND NOT internal "
-    "AND NOT contains(schema_name || table_name, '.') ORDER BY ALL"
-)
 _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 
@@ -73,7 +69,7 @@ class DuckDBSource(Source):
 
         Raises: duckdb.Error, whose words may hold what nobody should see.
         """
-        connection = _connected(self.memory)
+        connection = _connected(self.memory, self.threads)
         if self.kind in ("csv", "parquet"):
             paths = [_text(os.fspath(path)) for path in self.files]
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
@@ -162,7 +158,7 @@ def tables_in(file: str) -> tuple[str, ...]:
     """
     with readable(_library().Error), contextlib.closing(_connected(DuckDBSource.memory)) as connection:
         connection.execute(_ATTACH.format(_text(file)))
-        tables = connection.execute(_TABLES).fetchall()
+        tables = connection.execute(SQL["sent"]["tables_duckdb"]).fetchall()
     return tuple(table if schema == "main" else f"{schema}.{table}" for schema, table in tables)
 
 
@@ -174,16 +170,14 @@ def _library() -> Any:
     return duckdb
 
 
-def _connected(memory: int) -> Any:
+def _connected(memory: int, threads: int = 1) -> Any:
     """Open a connection that loads nothing from elsewhere."""
     return _library().connect(
         config={
-            "threads": "2",
+            "threads": threads,
             "memory_limit": f"{memory}MB",
             "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
-            "allow_community_extensions": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
+            **SQL["settings_duckdb"],
         }
     )
 

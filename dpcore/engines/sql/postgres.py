@@ -6,29 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpcore.engines.sql.query import QueryReading, quoted
-from dpcore.engines.sql.statement import POSTGRES, check_described, statement
+from dpcore.engines.sql.statement import POSTGRES, SQL, check_described, statement
 from dpcore.engines.streaming.reader import Reader, readable
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.errors import ParameterError, not_installed, source_changed
 from dpcore.schema.source import Source
 from dpcore.tables.arrow import check_types, kinds_of
 
-_BEGIN = (
-    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
-    "SET LOCAL TimeZone = 'UTC'; SET LOCAL statement_timeout = '1h'; "
-    "SET LOCAL idle_in_transaction_session_timeout = '1h'"
-)
-_FINITE = "CASE WHEN isfinite({0}) THEN {0} END"
-_WRITTEN = {
-    "numeric": "trim_scale(nullif({0}, 'NaN'))",
-    "money": "trim_scale({0}::numeric)",
-    "oid": "{0}::bigint",
-    "uuid": "{0}::text",
-    "date": _FINITE,
-    "timestamp": _FINITE,
-    "timestamptz": _FINITE,
-}
-"""Types whose values the driver would hand over as others, or in two forms."""
+_BEGIN = SQL["sent"]["begin_postgres"]
 
 
 class PostgresReader(Reader):
@@ -103,7 +88,8 @@ class PostgresReader(Reader):
         given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
         for each in given:
-            written = _WRITTEN.get((each.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
+            kind = (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+            written = SQL["written_postgres"].get(kind)
             if written:
                 self._written[each.name] = written.format(quoted(each.name))
         self.kinds = kinds_of(reading.schema(poll, given.names))

@@ -3,9 +3,11 @@
 One row gives at most one row, and no row fails.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from importlib.resources import files
 
 from dpcore.errors import SchemaError
 from dpcore.schema.schema import Schema
@@ -27,7 +29,7 @@ class Dialect:
     """
 
     quote: str
-    within: tuple[str, ...]
+    within: Sequence[str]
     value: str
     text: str
     compared: Mapping[str, str]
@@ -47,53 +49,8 @@ class Dialect:
         return ".".join(map(self.name, self.place(table)))
 
 
-_TEXT = "{text} {comparison} {value}"
-DUCKDB = Dialect(
-    quote='"',
-    within=("attached", "main"),
-    value="getvariable('value_{number}')",  # set on the connection: a view takes no parameters
-    text="CAST({column} AS VARCHAR) COLLATE C",
-    compared={
-        "text": _TEXT,
-        "truth": "TRY_CAST({column} AS BOOLEAN) {comparison} {value}",
-        "number": "TRY_CAST({column} AS DOUBLE) {comparison} {value}",
-        "time": "TRY_CAST({column} AS TIMESTAMP) {comparison} {value}",
-    },
-    stored="SELECT column_name, is_generated FROM duckdb_columns() JOIN duckdb_tables() "
-    "USING (database_name, schema_name, table_name) "
-    "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3",
-)
-POSTGRES = Dialect(
-    quote='"',
-    within=("public",),
-    value="current_setting('source.value_{number}')",  # what is copied out takes no parameters
-    text='CAST({column} AS text) COLLATE "C"',
-    compared={
-        "text": _TEXT,
-        "truth": "{column} {comparison} CAST({value} AS boolean)",
-        "number": "{column} {comparison} CAST({value} AS numeric)",
-        "time": "{column} {comparison} CAST({value} AS timestamp)",
-    },
-    stored="SELECT attname::text, attgenerated = 'v' FROM pg_attribute "
-    "JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace "
-    "WHERE nspname = $1 AND relname = $2 AND relkind IN ('r', 'p') AND NOT relrowsecurity "
-    "AND NOT EXISTS (WITH RECURSIVE part AS (SELECT pg_class.oid UNION SELECT inhrelid FROM pg_inherits "
-    "JOIN part ON inhparent = part.oid) SELECT FROM part JOIN pg_class USING (oid) WHERE relkind = 'f') "
-    "AND attnum > 0 AND NOT attisdropped",
-)
-SPARK = Dialect(
-    quote="`",
-    within=(),
-    value="?",
-    text="CAST({column} AS STRING)",
-    compared={
-        "text": _TEXT,
-        "truth": "try_cast({column} AS BOOLEAN) {comparison} {value}",
-        "number": "try_cast({column} AS DOUBLE) {comparison} {value}",
-        "time": "try_cast({column} AS TIMESTAMP) {comparison} {value}",
-    },
-    stored="",
-)
+SQL = tomllib.loads(files(__package__).joinpath("dialects.toml").read_text("utf-8"))
+DUCKDB, POSTGRES, SPARK = (Dialect(**SQL[name]) for name in ("duckdb", "postgres", "spark"))
 
 
 def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, tuple[Value, ...]]:

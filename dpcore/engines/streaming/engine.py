@@ -23,15 +23,19 @@ from dpcore.engines.sql.statement import check_joins
 from dpcore.engines.streaming.kept_rows import RECORD, Keeping, kept, places_kept
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
 from dpcore.engines.streaming.spool import NoRoomError, Spool
+from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Checking, Handing, Result, Work, needs_cells, taken
+from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import frame_of, uncoded
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.arrow import frame_of, is_text, parsed, texts_coded, uncoded
+from dpcore.tables.people import person_of
+from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
 
-_THREADS = 2
+MOST_CODED = 50_000_000
+"""Rows of which some columns are brought into memory as codes, at most."""
 Part = TypeVar("Part")
 Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]]
 
@@ -125,10 +129,43 @@ class ArrowEngine(Engine):
         tuples = super()._tuples(columns)
         return replace(tuples, frame=self._typed(tuples.frame))
 
+    def coded(self, columns: Sequence[str]) -> CodedRows:
+        """Return some columns of all rows by codes, with whose they are, from one pass.
+
+        They are copied to disk, from where one column after the other is coded.
+        Raises: RowsError for too many rows, before any is read; LimitError for too many different texts.
+        """
+        self._check_columns(columns)
+        person = self._schema.unit.id_column
+        if self._all_rows() > MOST_CODED:
+            raise too_many("rows", MOST_CODED)
+        copy, names = Spool(), tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
+        with self._reading() as reading:
+            read = functools.partial(self._read, reading, names, None, copy)
+            self._pass(Checking(reads=()), reading.pieces, read)
+        whose = None if person is None else person_of(self._column(copy, person), person)
+        return CodedRows.of(columns, functools.partial(self._column, copy), whose)
+
+    def _column(self, copy: Spool, name: str) -> pd.DataFrame:
+        """Return one column of a copy, in which texts are categories."""
+        import pyarrow as pa
+
+        self._on_rows(self._all_rows())
+        batches = [next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces]
+        declared = next((each for each in self._schema.columns if each.name == name), None)
+        if self._reader.as_text and isinstance(declared, Date | NumberColumn):
+            batches = parsed(batches, is_date=isinstance(declared, Date))
+        (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
+        frame = frame_of(whole)
+        if is_text(whole.column(0).type) and len(frame[name].cat.categories) > MOST_TUPLES:
+            raise too_many("distinct tuples", MOST_TUPLES)
+        return frame
+
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""
         with self._reading() as reading:
-            return Microdata(self._typed(_first(reading, self._columns, rows, lambda: self._on_rows(0))))
+            first = _first(reading, self._columns, rows, lambda: self._on_rows(0))
+            return Microdata(self._typed(first), self._key)
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with numbers where a file of texts is declared to hold them."""
@@ -177,12 +214,13 @@ class ArrowEngine(Engine):
                 ended.set()
                 raise
 
-        others = min(_THREADS, len(parts)) - 1
+        threads = self._reader.threads
+        others = min(threads, len(parts)) - 1
         with self._reading() as reading:
             reading.check()
             try:
                 self._on_rows(0)  # the other thread may be through before this one has begun
-                with readable(), ThreadPoolExecutor(_THREADS) as pool:
+                with readable(), ThreadPoolExecutor(threads) as pool:
                     futures = [pool.submit(share, unheeded) for _ in range(others)]
                     results = share(self._on_rows)
                     results += [result for other in futures for result in other.result()]
@@ -206,8 +244,9 @@ class ArrowEngine(Engine):
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
+            batch = texts_coded(batch)
             if spool is not None:
-                spool.take(batch.select(self._names))
+                spool.take(batch if reads else batch.select(self._names))
             frame = frame_of(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
             places = None if bits is None else places_kept(bits, start, len(frame))

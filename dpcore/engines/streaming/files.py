@@ -1,7 +1,11 @@
 """The files of a source, and whether they are still the same."""
 
+import contextlib
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from dpcore.errors import ReadError, SchemaError
 
@@ -21,11 +25,28 @@ def files_at(path: Path, ending: str) -> list[Path]:
     except OSError:
         files = []
     if not files:
-        raise ReadError(
-            "there is no file at the place of the source",
-            remedy="see that it is there, whole, and may be read, and that the disk is not full",
-        )
+        raise _no_file()
     return files
+
+
+def unlinked(path: Path) -> BinaryIO:
+    """Open the file of this process's user at a path without a link in it.
+
+    Raises: ReadError where there is none.
+    """
+    with contextlib.suppress(OSError):
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+        seen, place = os.fstat(file.fileno()), os.readlink(f"/proc/self/fd/{file.fileno()}")
+        if stat.S_ISREG(seen.st_mode) and seen.st_uid == os.getuid() and place == os.fspath(path):
+            return file
+    raise _no_file()
+
+
+def _no_file() -> ReadError:
+    return ReadError(
+        "there is no file at the place of the source",
+        remedy="see that it is there, whole, and may be read, and that the disk is not full",
+    )
 
 
 def state_of(paths: Sequence[Path]) -> State:

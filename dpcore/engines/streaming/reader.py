@@ -58,12 +58,16 @@ class Reader(ABC):
         kinds: the columns and their types in Arrow, once a state was held.
         as_text: it knows texts only, so that the cell of a number follows from its text.
         ordered: rows come in one order each time; a place then says which rows count.
+        threads: how many read at a time.
+        file: what is held open for as long as it reads.
         source: its description, where joins or the word of its owner are to be heeded.
     """
 
     kinds: dict[str, Any]
     as_text = False
     ordered = False
+    threads = 2
+    file: object = None
     source: Source | None = None
 
     @abstractmethod

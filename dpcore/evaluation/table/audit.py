@@ -27,15 +27,13 @@ from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import (
     BoolArray,
     IntArray,
-    Leaves,
     check_columns,
     class_index,
     equivalence_classes,
     joint_classes,
-    leaves_of,
 )
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.rows import CodedRows, Microdata
 
 LARGEST_SET = 3
 """Columns in the sets that are looked at one by one; few attackers know more than these."""
@@ -165,54 +163,47 @@ class Audit(Evaluation[Microdata, AuditReport]):
         if both:
             raise two_roles(both[0])
 
+    @property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others)))
+
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or distinct tuples where they do not fit and each row is a person."""
-        if table.in_memory or schema.unit.id_column is not None or self.attacker is not None:
-            return table.rows()
-        return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
+        """Return the rows, or the codes of the columns in question where the rows do not fit."""
+        is_whole = table.in_memory or self.attacker is not None
+        return table.rows() if is_whole else table.coded(self._names)
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> AuditReport:
         """Return the report.
 
-        For distinct tuples it comes without a search for identifiers, which are in other columns.
+        Without the rows it comes without a search for identifiers, which are in other columns.
 
         Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
             table; SchemaError for an unknown column, or when every row is suppressed.
         """
         columns = list(self.quasi_identifiers)
-        leaves = {name: leaves_of(original.frame, name) for name in (*columns, *self.sensitive, *self.others)}
+        coded, roles = original, self.roles or ()
+        if not isinstance(coded, CodedRows):
+            whose = person_of(original.frame, schema.unit.id_column)
+            coded = CodedRows.of(self._names, lambda _: original.frame, whose)
+            roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(columns)
-        visible = visible_in([leaves[name] for name in columns])
-        frame = original.frame[visible]
-        if isinstance(original, DistinctRows):
-            person, rows = None, original.rows[visible]
-            each = np.repeat(np.arange(len(rows)), rows)
-            people, shown = len(each), len(each) / original.rows.sum()
-            roles = self.roles or ()
-        else:
-            person, rows = person_of(frame, schema.unit.id_column), None
-            each = np.arange(len(frame))
-            people, shown = len(once_each(each * 0, person)), visible.mean()
-            roles = suggest_roles(original.frame) if self.roles is None else self.roles
-        knowledge = Knowledge(
-            frame=frame,
-            codes={name: class_index([each.codes[visible]]) for name, each in leaves.items()},
-            known=self.quasi_identifiers,
-            others=self.others,
-            sensitive=self.sensitive,
-            person=person,
-            counts=rows,
+        visible = visible_in(coded, columns)
+        knowledge = Knowledge.of(
+            coded, visible, known=self.quasi_identifiers, others=self.others, sensitive=self.sensitive
         )
-        classes = knowledge.classes(columns, {})[each]
+        person, counts = knowledge.person, knowledge.counts
+        each = slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
+        shown = np.average(visible, weights=coded.counts)
+        classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
-        own = classes[once_each(classes, person)]
+        own = classes if person is None else classes[once_each(classes, person)]
+        tuples, frame = knowledge.tuples, original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
-            frame,
+            tuples.codes,
             columns,
             largest=affordable(len(columns), LARGEST_SET),
-            person=person,
-            counts=rows,
-            codes=knowledge.codes,
+            person=tuples.person,
+            counts=tuples.counts,
         )
         more = knowledge.with_one_more({})
         naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
@@ -225,7 +216,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
                 more,
                 crowd=1 / self.threshold,
             ),
-            people=people,
+            people=risk.people,
             ways=len(own),
             suppressed=float(1 - shown),
             risk=risk,
@@ -238,7 +229,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
             },
             linkage=self._linkage(frame, person),
             listed=self._listed(frame, person),
-            estimates=self._estimates(classes, own, people, person),
+            estimates=self._estimates(classes, own, risk.people, person),
         )
 
     def _estimates(
@@ -312,12 +303,13 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
     """
     check_columns(columns)
-    return visible_in([leaves_of(frame, name) for name in columns])
+    return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
 
 
-def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
+def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
-    visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
+    shown = {name: ~coded.values[name].isin([SUPPRESSED]).to_numpy() for name in columns}
+    visible: BoolArray = np.any([shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0)
     if not visible.any():
         raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
     return visible

@@ -202,7 +202,7 @@ def _local_points(
 ) -> Iterator[Point]:
     for k, each in models.items():
         with contextlib.suppress(InfeasibleError):
-            report = anonymized(frame, dataclasses.replace(plan, models=each)).quality
+            report = anonymized(frame, dataclasses.replace(plan, models=each, randomized={})).quality
             yield Point(
                 k=k,
                 limit=plan.limit,

@@ -78,7 +78,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
         Raises: InfeasibleError, also when no row leaves; the other errors of a plan.
         """
-        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
+        result = anonymized(original, self.plan.counting(schema.unit.id_column))
         plan, leaves = result.plan, result.leaves
         if not leaves.any():
             raise every_row_suppressed()
@@ -129,6 +129,6 @@ def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray 
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
     kept = [name for name in kept if name not in plan.dropped]
     if not kept:
-        return unique_share(classes, person)
+        return unique_share([classes], person)
     others = [leaves_of(shown, name).codes for name in kept]
-    return unique_share(class_index([classes, *others]), person)
+    return unique_share([classes, *others], person)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.apply import Anonymization, anonymized
+from dpcore.anonymize.inputs import coded
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality
 from dpcore.errors import every_row_suppressed
@@ -19,6 +20,7 @@ from dpcore.progress import OnProgress, silent
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import as_text
 from dpcore.tables.classes import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
@@ -53,7 +55,12 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
-        coded: of each coded column (a row), mean and standard deviation, before and after.
+        coded: of each column of numbers that is coded or randomized (a row), mean and standard deviation,
+            before and after, and IL1s: the mean distance of a cell, in standard deviations times root 2.
+            Source: Mateo-Sanz, Sebé, Domingo-Ferrer (2004).
+        randomized: of each randomized column, a row for each of its values, the most frequent first: the
+            share of the cells that have it, before and after, the chance that one of them becomes another
+            value, and the share of them that did ("moved").
         seconds: CPU time that making the table took.
     """
 
@@ -62,6 +69,7 @@ class TrialReport:
     after: Side
     quality: Quality
     coded: pd.DataFrame
+    randomized: Mapping[str, pd.DataFrame]
     seconds: float
 
 
@@ -83,14 +91,16 @@ class Trial(RowsEvaluation[TrialReport]):
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
         start = time.thread_time()
-        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), on_progress)
+        result = anonymized(original, self.plan.counting(schema.unit.id_column), on_progress)
         seconds = time.thread_time() - start
         if result.hidden.all():
             raise every_row_suppressed()
         plan, subset = result.plan, result.inputs.subset
         rows = original.frame if subset is None else original.frame[subset]
-        sides = (rows[[*plan.coded]], result.rows[[*plan.coded]])
+        numbers = rows[[*dict.fromkeys((*plan.coded, *plan.randomized))]].select_dtypes("number")
+        sides = (numbers, result.rows[[*numbers]])
         figures = [figure for each in sides for figure in (each.mean(), each.std())]
+        figures.append(((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std())).fillna(0.0))
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
@@ -98,8 +108,24 @@ class Trial(RowsEvaluation[TrialReport]):
             after=after_of(result),
             quality=result.quality,
             coded=pd.concat(figures, axis=1),
+            randomized={name: _moved(original.frame, result, name) for name in plan.randomized},
             seconds=seconds,
         )
+
+
+def _moved(frame: pd.DataFrame, result: Anonymization, name: str) -> pd.DataFrame:
+    """Return the figures of one column for `TrialReport.randomized`. Args: frame: as it was."""
+    plan, subset = result.plan, result.inputs.subset
+    whole, after = as_text(coded(frame, plan)[name]), as_text(result.rows[name])
+    before = whole if subset is None else whole[subset]
+    figures = {
+        "before": before.value_counts(normalize=True),
+        "chance": plan.randomized[name] * (1 - whole.value_counts(normalize=True)),
+        "moved": (before != after).groupby(before).mean(),
+        "after": after.value_counts(normalize=True),
+    }
+    values = pd.DataFrame(figures).fillna(0.0).sort_index()
+    return values.sort_values("before", ascending=False, kind="stable")
 
 
 def after_of(result: Anonymization) -> Side:
@@ -119,7 +145,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     rows, own = frame[kept], class_index([classes[kept]])
     person = person_of(rows, plan.counted)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
-    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
+    known = [own, *(leaves_of(rows, name).codes for name in others)]
     once = once_each(own, person)
     risk = 1 / people_per_class(own, person)[own]
     everybody = once_each(np.zeros_like(own), person)

@@ -6,10 +6,10 @@ whole numbers with wide gaps) is no such column more: few people know its exact 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import chain, combinations
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,9 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import IntArray, class_index
+from dpcore.tables.classes import BoolArray, IntArray, class_index, joint_keys, number_alone
 from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.rows import CodedRows
 
 FEW, MANY = 0.05, 0.5
 """Shares of people that may be unique: by at most three known columns, and by all of them or one more."""
@@ -28,6 +29,8 @@ NEARLY_ALL = 0.9
 MOST_READ = 100_000_000
 """Cells that are read in search of changes, about: a second or two."""
 MOST_WAYS = 3
+MOST_SHOWN = 1_000_000
+"""Rows that stand for all where shares matter alone, and values of a column that may be changed, at most."""
 
 Answer = Literal["no", "hardly", "yes"]
 
@@ -91,12 +94,12 @@ class Knowledge:
     """The columns that attackers know of a table, or may turn out to know, as codes.
 
     Attributes:
-        frame: the rows, or distinct tuples. codes: column -> (rows,) code of the value.
+        values: column -> the value of each code. codes: column -> (rows,) code of the value.
         person: (rows,) number of the person; None where every row is one.
         counts: people of each row, where it stands for several.
     """
 
-    frame: pd.DataFrame
+    values: Mapping[str, pd.Series]
     codes: Mapping[str, IntArray]
     known: tuple[str, ...]
     others: tuple[str, ...]
@@ -105,9 +108,38 @@ class Knowledge:
     counts: IntArray | None
     left: int = field(default=MOST_READ, init=False)
 
-    def uniques(self, classes: IntArray) -> float:
+    @classmethod
+    def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
+        """Return the columns of the rows that are marked, with the values that these have."""
+        codes, values = dict[str, IntArray](), dict[str, pd.Series]()
+        for name in coded.values:
+            own = coded.frame[name].to_numpy()[visible]
+            codes[name] = class_index([own]).astype(own.dtype)
+            values[name] = coded.values[name].iloc[np.flatnonzero(np.bincount(own))]
+        person = None if coded.person is None else class_index([coded.person[visible]])
+        counts = None if coded.counts is None else coded.counts[visible]
+        return cls(values=values, codes=codes, person=person, counts=counts, **columns)
+
+    def __len__(self) -> int:
+        return len(self.codes[self.known[0]])
+
+    @cached_property
+    def tuples(self) -> Self:
+        """The distinct tuples of the known columns, of each person where people may have several rows."""
+        columns, whose = self.columns(self.known, {}), [] if self.person is None else [self.person]
+        index = class_index([*columns, *whose])
+        first = np.empty(int(index.max()) + 1, dtype=np.int64)
+        first[index] = np.arange(len(index))
+        codes = {name: codes[first] for name, codes in zip(self.known, columns, strict=True)}
+        if self.person is not None:
+            return replace(self, codes=codes, person=self.person[first])
+        return replace(self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64))
+
+    def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
         """Return the share of people who are alone in a class of theirs."""
-        return unique_share(classes, self.person, self.counts)
+        table = self.tuples if {*columns} <= {*self.known} else self
+        self.left -= len(columns) * (len(table) + 5_000)
+        return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
     def sizes(self, classes: IntArray) -> IntArray:
         """Count the people of each class, (classes,)."""
@@ -115,28 +147,25 @@ class Knowledge:
             return np.bincount(classes, self.counts).astype(np.int64)
         return people_per_class(classes, self.person)
 
-    def classes(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> IntArray:
-        """Return the class of each row, (rows,), with other codes for some columns."""
-        return class_index([coarser.get(name, self.codes[name]) for name in columns])
+    def columns(self, names: Sequence[str], coarser: Mapping[str, IntArray]) -> list[IntArray]:
+        """Return the codes of some columns, each (rows,).
+
+        Args: coarser: column -> other codes of its codes.
+        """
+        return [coarser[name][self.codes[name]] if name in coarser else self.codes[name] for name in names]
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
         """Return the share of people who are unique once a column is known too, for each of the others."""
-        known = self.classes(self.known, coarser)
+        known = class_index(self.columns(self.known, coarser))
         return {
-            name: self.uniques(class_index([known, coarser.get(name, self.codes[name])]))
+            name: unique_share([known, *self.columns([name], coarser)], self.person, self.counts)
             for name in self.others
         }
 
     def without_one(self) -> dict[str, float]:
         """Return the share of people who are unique once a known column is not, none for an only column."""
-        before = [np.zeros(len(self.frame), dtype=np.int64)]
-        for name in self.known[:-1]:
-            before.append(class_index([before[-1], self.codes[name]]))
-        after, shares = before[0], {}
-        for place in reversed(range(len(self.known) if len(self.known) > 1 else 0)):
-            shares[self.known[place]] = self.uniques(class_index([before[place], after]))
-            after = class_index([self.codes[self.known[place]], after])
-        return shares
+        rest = {name: [each for each in self.known if each != name] for name in self.known}
+        return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
     def reveals(self, classes: IntArray) -> bool:
         """Tell whether all people of some class share one value of a sensitive column."""
@@ -148,20 +177,25 @@ class Knowledge:
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
-        classes = self.classes(self.known, coarser)
+        classes = class_index(self.columns(self.known, coarser))
         small = self.sizes(classes).min() < crowd or self.reveals(classes)
         return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
 
 
-def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
+def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None) -> float:
     """Return the share of people who are alone in a class of theirs.
 
-    Args: rows: how many rows each stands for, where it stands for several, all of different people.
+    Args:
+        columns: codes of the columns that make the classes, each (rows,).
+        person: (rows,) whose they are; None where every row is one.
+        rows: how many rows each stands for, where it stands for several, all of different people.
     """
-    if rows is not None:
-        sizes = np.bincount(classes, rows)
-        return float((sizes == 1).sum() / sizes.sum())
-    return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
+    if person is not None:
+        classes = class_index(columns)
+        return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
+    keys, _ = joint_keys(columns)
+    again = keys[:0] if rows is None else keys[rows > 1]
+    return number_alone(np.concatenate([keys, again])) / (len(keys) if rows is None else int(rows.sum()))
 
 
 def verdict_of(
@@ -184,13 +218,14 @@ def verdict_of(
         crowd: people below which a group is small.
     """
     known, largest = knowledge.known, max(len(each.columns) for each in sets)
-    classes = knowledge.classes(known, {})
-    shares = {each.columns: each.uniques for each in sets} | {known: knowledge.uniques(classes)}
+    shares = {each.columns: each.uniques for each in sets} | {known: knowledge.uniques(known, {})}
     least = NEARLY_ALL * max(shares.values())
     columns = min(
         (each for each in shares if shares[each] >= least), key=lambda each: (len(each), -shares[each])
     )
-    known_soon = {name for name in more if more[name] > MANY and not is_amount(knowledge.frame[name])}
+    known_soon = {
+        name for name in more if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
+    }
     worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
     limits = {each: FEW for each in shares if len(each) == largest} | {
         known: FEW if len(known) <= largest else MANY
@@ -205,7 +240,7 @@ def verdict_of(
         columns=columns,
         uniques=shares[columns],
         more=(worst, more[worst]) if worst is not None and more[worst] > max(FEW, shares[known]) else None,
-        reveals=knowledge.reveals(classes),
+        reveals=knowledge.reveals(class_index(knowledge.columns(known, {}))),
         ways=() if answer == "yes" else tuple(_ways(knowledge, answer, broken, crowd)),
     )
 
@@ -220,8 +255,11 @@ def _ways(
     limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
-    def tree(name: str) -> tuple[Hierarchy, IntArray]:
-        return suggest_hierarchy(knowledge.frame[name]).read(knowledge.frame[name])
+    def tree(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
+        """Return a hierarchy by the values in proportion, the leaf of each, and its rows."""
+        values, rows = knowledge.values[name], np.bincount(knowledge.codes[name])
+        times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
+        return *suggest_hierarchy(values.repeat(times.tolist()).reset_index(drop=True)).read(values), rows
 
     def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {name: tree(name)[0].codes(level)[tree(name)[1]] for name, level in levels.items()}
@@ -229,14 +267,14 @@ def _ways(
     def holds(levels: Mapping[str, int]) -> bool:
         coarser = coded(levels)
         for columns, limit in limits.items():
-            knowledge.left -= len(columns) * (len(knowledge.frame) + 5_000)
-            if knowledge.left < 0 or knowledge.uniques(knowledge.classes(columns, coarser)) > limit:
+            if knowledge.left < 0 or knowledge.uniques(columns, coarser) > limit:
                 return False
         return bool(broken) or knowledge.milder(coarser, crowd) == "yes"
 
     def step(name: str, level: int) -> Coarsening:
-        hierarchy, leaves = tree(name)
-        lost = (hierarchy.leaf_counts(level)[leaves].mean() - 1) / max(1, len(hierarchy.values) - 1)
+        hierarchy, leaves, rows = tree(name)
+        mean = np.average(hierarchy.leaf_counts(level)[leaves], weights=rows)
+        lost = (mean - 1) / max(1, len(hierarchy.values) - 1)
         labels = len(hierarchy.labels(level))
         return Coarsening(column=name, values=len(hierarchy.values), labels=labels, cost=float(lost))
 
@@ -256,7 +294,8 @@ def _ways(
 
     if answer == "no" and not broken:
         return [_way(knowledge, (), {}, crowd)]
-    columns, found = dict.fromkeys(name for each in limits for name in each), []
+    few = [name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN]
+    columns, found = dict.fromkeys(name for each in limits for name in each if name in few), []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.left < 0:
             break
@@ -266,11 +305,15 @@ def _ways(
     for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
         if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
             ways.append(_way(knowledge, steps, coarser, crowd))
-    pairs, known = list(combinations(knowledge.known, 2)), knowledge.known
-    if pairs and not ways and len(pairs) * len(known) * (len(knowledge.frame) + 5_000) < knowledge.left:
+    pairs = list(combinations([name for name in knowledge.known if name in few], 2))
+    if (
+        pairs
+        and not ways
+        and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000) < knowledge.left
+    ):
         without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(knowledge.classes(known, coded(each))) for each in without]
-        if min(shares) < knowledge.uniques(knowledge.classes(known, {})):
+        shares = [knowledge.uniques(knowledge.known, coded(each)) for each in without]
+        if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(step(*each) for each in without[int(np.argmin(shares))].items())
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
@@ -283,5 +326,5 @@ def _columns(steps: Sequence[Coarsening]) -> set[str]:
 def _way(
     knowledge: Knowledge, steps: tuple[Coarsening, ...], coarser: Mapping[str, IntArray], crowd: float
 ) -> Way:
-    uniques = knowledge.uniques(knowledge.classes(knowledge.known, coarser))
+    uniques = knowledge.uniques(knowledge.known, coarser)
     return Way(steps=steps, answer=knowledge.milder(coarser, crowd), uniques=uniques)

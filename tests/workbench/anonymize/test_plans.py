@@ -15,6 +15,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
@@ -255,6 +256,18 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     current.wants_frontier = True
     _method, points = outcomes.frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
+
+
+def test_the_frontier_is_of_the_coded_numbers() -> None:
+    """A k would be offered that no table reaches, as the chart knew a secret before it was rounded."""
+    curator, current = started()
+    asked = plan(curator, current)
+    roles = {**asked.roles, "visit": "sensitive"}
+    asked = replace(asked, roles=roles, models=(*asked.models, DistinctL(column="visit", l=3)))
+    _method, points = outcomes.frontier(curator, current, asked)
+    assert points
+    _method, points = outcomes.frontier(curator, current, replace(asked, coded={"visit": Coding(base=100)}))
+    assert not points
 
 
 def ring_of(chart: Chart) -> dict[str, float] | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import dpcore as dp
 from dpcore.errors import DpcoreError
 from workbench.store import files
 from workbench.store.settings import Settings
@@ -41,6 +44,49 @@ def test_base_tables_of_duckdb_are_listed(tmp_path: Path) -> None:
     (tmp_path / "no.duckdb").write_bytes(b"SQLite format 3\0" + bytes(100))
     listed = files.files_under(tmp_path)
     assert [each.source.name for each in listed] == ["clinic.duckdb/visits", "clinic.duckdb/s.b"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> None:
+    """Whoever may write to the folder would have a file read that they may not read themselves."""
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for place, sex in ((folder, "F"), (outside, "M")):
+        place.mkdir()
+        frame = pd.DataFrame({"sex": [sex] * 3})
+        frame.to_csv(place / "a.csv", index=False) if kind == "csv" else frame.to_parquet(place / "a.parquet")
+    (listed,) = files.files_under(folder)
+    file, schema = (
+        Path(listed.source.location),
+        dp.Schema(columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)),
+    )
+    given = {"budget": dp.PureDP(epsilon=1), "ledger": dp.MemoryLedger()}
+    curator = dp.Curator.open(listed.source, schema, **given)
+    for place, target in ((file, outside / file.name), (folder, outside)):
+        place.rename(tmp_path / "away")
+        place.symlink_to(target)
+        with pytest.raises(DpcoreError, match="no file"):
+            dp.Curator.look(listed.source, 5)
+        with pytest.raises(DpcoreError, match="no file"):
+            dp.Curator.open(listed.source, schema, **given)
+        with contextlib.suppress(DpcoreError):  # DuckDB reads no file that was moved
+            assert curator._engine.texts("sex") == {"F": 3}
+        place.unlink()
+        (tmp_path / "away").rename(place)
+    assert len(dp.Curator.look(listed.source, 5).frame) == 3
+
+
+def test_the_folder_is_not_walked_at_each_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large folder would make every page slow, or a new file would never be listed."""
+    clock = [1_000.0]
+    monkeypatch.setattr(files.time, "monotonic", lambda: clock[0])
+    names = []
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("age\n1\n")
+        names.append(len(files.all_sources(Settings(files=tmp_path, threads=3))))
+    clock[0] += 10
+    sources = files.all_sources(Settings(files=tmp_path, threads=3))
+    assert [*names, len(sources)] == [1, 1, 2]
+    assert {each.source.threads for each in sources} == {3}
 
 
 def test_long_names_are_names_of_accounts(tmp_path: Path) -> None:

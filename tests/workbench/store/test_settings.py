@@ -59,7 +59,9 @@ def test_limits_are_numbers() -> None:
     )
     assert (settings.runs, settings.table_bytes, settings.idle_minutes) == (3, 500_000_000, 0.5)
     assert settings_from({}).runs >= 1
-    for name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES", "WORKBENCH_TABLE_MB", "WORKBENCH_IDLE_MINUTES"):
+    assert settings_from({"WORKBENCH_THREADS": "8"}).threads == 8
+    for end in ("RUNS", "TABLES", "TABLE_MB", "IDLE_MINUTES", "THREADS"):
+        name = f"WORKBENCH_{end}"
         for text in ("0", "-1", "many", "nan", "inf"):
             with pytest.raises(ParameterError, match=f"{name} must be of the form > 0"):
                 settings_from({name: text})

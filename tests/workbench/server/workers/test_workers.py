@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -31,7 +32,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
-from dpcore.tables.rows import DistinctRows, Microdata, PublicTable
+from dpcore.tables.rows import CodedRows, Microdata, PublicTable
 from workbench.server.workers import process, remote_measurer
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.server.workers.messages import Channel
@@ -369,9 +370,8 @@ def test_messages_are_no_files() -> None:
 
 def test_distinct_tuples_of_a_large_table_come_through() -> None:
     """An audit of a table that does not fit would count every tuple as one row."""
-    tuples = DistinctRows(
-        frame=pd.DataFrame({"age": [30, 40]}), rows=np.array([1, 9]), people=np.array([1, 9])
-    )
+    frame = pd.DataFrame({"age": [30, 40]})
+    tuples = replace(CodedRows.of(["age"], lambda _: frame, None), counts=np.array([1, 9]))
     report = process.compute(Audit(quasi_identifiers=("age",)).compute, tuples, opened().schema)
     assert report.risk.uniques == pytest.approx(0.1)
     with pytest.raises(DisclosureError):

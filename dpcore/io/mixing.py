@@ -1,0 +1,113 @@
+"""Rows on their way into files by chance, written wherever the rows are."""
+
+import errno
+import itertools
+import os
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError, UsageError
+from dpcore.tables.arrow import is_text, uncoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixing:
+    """A folder of batches as they come, and of files of a table that are made of them.
+
+    Each name is new, so that processes do not know of each other. Batches lie there in the order in which
+    they come, until the folder is removed.
+
+    Attributes:
+        folder: which all processes reach under this name.
+        files: a power of two of them, so that every one is as likely for a row.
+    """
+
+    folder: Path
+    files: int
+
+    def put(self, frame: pd.DataFrame) -> str:
+        """Write a batch, in a section for each file, and return its name. Chance says the section of a row.
+
+        Raises: ParameterError where it cannot be written.
+        """
+        import pyarrow as pa
+
+        file = np.frombuffer(os.urandom(2 * len(frame)), dtype=np.uint16) % self.files
+        ends = np.cumsum(np.bincount(file, minlength=self.files)).tolist()
+        name = uuid.uuid4().hex
+        with writable():
+            table = pa.Table.from_pandas(uncoded(frame), preserve_index=False)
+            table = table.take(np.argsort(file, kind="stable"))
+            rows = pa.record_batch([each.combine_chunks() for each in table.columns], table.column_names)
+            with (
+                pa.OSFile(os.fspath(self.folder / name), "wb") as out,
+                pa.ipc.new_file(out, rows.schema) as sections,
+            ):
+                for begin, end in itertools.pairwise([0, *ends]):
+                    sections.write_batch(rows.slice(begin, end - begin))
+        return name
+
+    def write(self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int) -> tuple[str, int]:
+        """Shuffle the rows of one file, write it as Parquet, and return its name and number of rows.
+
+        Args:
+            names: of all batches that count.
+            metadata: for the footer.
+            number: of the file.
+        Raises: ParameterError where it cannot be written.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        name, sections = uuid.uuid4().hex, []
+        with writable():
+            for each in names:
+                with pa.OSFile(os.fspath(self.folder / each)) as batch, pa.ipc.open_file(batch) as file:
+                    sections.append(pa.Table.from_batches([file.get_batch(number)]))
+            # decimals with the digits of all batches, which is all that batches of one table differ in
+            rows = pa.concat_tables(sections, promote_options="permissive")
+            rows = rows.cast(pa.schema([each.with_type(_plain(each.type)) for each in rows.schema]))
+            order = np.argsort(np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64))
+            pq.write_table(rows.take(order).replace_schema_metadata(metadata), self.folder / name)
+        return name, len(rows)
+
+
+def _plain(kind: Any) -> Any:
+    """Return one type for all texts, and for columns of which nothing is known yet."""
+    import pyarrow as pa
+
+    return pa.string() if is_text(kind) or pa.types.is_null(kind) else kind
+
+
+def taken() -> ParameterError:
+    """Return the error for a place where there is something."""
+    return ParameterError("there is something at the place of the folder", remedy="name a new one")
+
+
+@contextmanager
+def writable() -> Iterator[None]:
+    """Say that writing failed without the words of another library, which may quote a value."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise taken() from None
+        raise ParameterError(
+            "the folder could not be written ({kind})",
+            remedy="see whether the disk is full and who may write there, or name another place",
+            kind=type(error).__name__,
+        ) from None
+    except pa.ArrowException as error:
+        raise UsageError(
+            f"the rows could not be written as Parquet ({type(error).__name__})",
+            remedy="leave it out, or write it as text",
+        ) from None

@@ -1,0 +1,152 @@
+"""Audits of tables that do not fit: every figure is that of the rows; what is too large is refused first."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.engines import base
+from dpcore.engines.base import Engine
+from dpcore.engines.frame import FrameEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming import engine as streaming
+from dpcore.engines.streaming.parquet import ParquetReader
+from dpcore.errors import LimitError, RowsError, SchemaError
+from dpcore.evaluation.table.audit import Audit
+from dpcore.schema.schema import Schema
+from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
+
+KEY = b"k" * 32
+ROWS = 600
+ASKED = Audit(
+    quasi_identifiers=("town", "day"),
+    sensitive=("job",),
+    others=("price", "age", "children", "since"),
+    roles=(),
+)
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    random = np.random.default_rng(7)
+    days = np.datetime64("1990-01-01") + random.integers(0, 40, ROWS)
+    table = pd.DataFrame(
+        {
+            "who": [f"P{each}" for each in random.integers(0, 350, ROWS)],
+            "town": random.choice(["a", "b", "c", " d", "*", None], ROWS, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]),
+            "age": pd.Series(random.integers(20, 60, ROWS)).astype("Int64").mask(random.random(ROWS) < 0.1),
+            "day": pd.Series(days.astype(str)).mask(random.random(ROWS) < 0.1),
+            "job": random.choice(["clerk", "cook", "nurse"], ROWS),
+            "price": random.normal(0, 1, ROWS),
+            "children": random.integers(0, 3, ROWS),
+            "since": (np.datetime64("1990-01-01") + random.integers(0, 90, ROWS) * 37).astype(str),
+        }
+    )
+    table.loc[random.random(ROWS) < 0.1, ["town", "day"]] = "*"
+    return table
+
+
+def schema_of(person: str | None) -> Schema:
+    return Schema(
+        columns=(
+            dp.Integer("age", low=0, high=99, missing=True),
+            dp.Real("price", low=-5, high=5, bin_width=1),
+            dp.Integer("children", low=0, high=9),
+            dp.Date("since", low="1990-01-01", high="1999-12-31", step="year"),
+        ),
+        unit=dp.PrivacyUnit(max_rows=2 if person else 1, id_column=person),
+    )
+
+
+def engine_on(kind: str, folder: Path, frame: pd.DataFrame, schema: Schema) -> Engine:
+    """The table in a file of this kind, in several pieces."""
+    file = folder / f"people.{kind}"
+    if kind == "csv":
+        frame.to_csv(file, index=False)
+        return duckdb_engine(DuckDBSource(kind="csv", location=str(file)), schema, key=KEY)
+    frame.to_parquet(file, row_group_size=100)
+    return parquet_engine(file, schema, key=KEY)
+
+
+def figures(content: Any, name: str = "") -> dict[str, Any]:
+    """All figures of a report by where they stand in it."""
+    if is_dataclass(content):
+        content = vars(content)
+    if isinstance(content, dict):
+        content = list(content.items())
+    if not isinstance(content, list | tuple):
+        return {name: round(float(content), 9) if isinstance(content, float) else content}
+    parts = [figures(each, f"{name}.{place}") for place, each in enumerate(content)]
+    return {place: each for part in parts for place, each in part.items()}
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_every_figure_is_that_of_the_rows(
+    kind: str, person: str | None, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large table would look safer, or worse, than it is."""
+    schema = schema_of(person)
+    here, there = FrameEngine(frame, schema, key=KEY), engine_on(kind, tmp_path, frame, schema)
+    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    expected, report = (ASKED.compute(ASKED.read(table, schema), schema) for table in (here, there))
+    assert figures(report) == figures(expected)
+    assert expected.risk.uniques > 0.1
+    assert expected.suppressed > 0.05
+    other = frame.assign(job=frame["job"].where(frame.index > 0, "spy"))
+    planted = ASKED.compute(ASKED.read(FrameEngine(other, schema, key=KEY), schema), schema)
+    assert figures(report) != figures(planted)
+
+
+def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> None:
+    """An audit on Spark, which gives tuples, would tell another risk."""
+    schema = schema_of(None)
+    names = [*ASKED.quasi_identifiers, *ASKED.sensitive, *ASKED.others]
+    expected, report = (
+        ASKED.compute(getattr(FrameEngine(frame, schema, key=KEY), way)(*given), schema)
+        for way, given in (("rows", ()), ("coded", (names,)))
+    )
+    assert figures(report) == figures(expected)
+
+
+def test_what_is_too_large_is_refused(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody would wait for a pass over a large file that ends with a refusal, or the server would end."""
+    engine = engine_on("parquet", tmp_path, frame, schema_of(None))
+    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    monkeypatch.setattr(streaming, "MOST_TUPLES", 20)
+    with pytest.raises(SchemaError, match="no column"):
+        engine.coded(["nothing"])
+    engine.coded(["town"])
+    with pytest.raises(LimitError):
+        engine.coded(["who"])
+    monkeypatch.setattr(streaming, "MOST_CODED", ROWS - 1)
+    monkeypatch.setattr(ParquetReader, "batches", None)  # nothing is read any more
+    with pytest.raises(RowsError):
+        engine.coded(["town"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "classes"),
+    [
+        (["1", "1.0", "1e0", "2"], 2),
+        (["1", "1.0", "x", "01"], 3),
+        (["9007199254740993", "9007199254740992", "", "1"], 4),
+    ],
+)
+def test_texts_of_numbers_are_numbers(
+    texts: list[str], classes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two ways to write one number would be two groups, or two long numbers one."""
+    frame = pd.DataFrame({"x": texts, "y": "same"})
+    column = dp.Integer("x", low=0, high=9, missing=True, missing_tokens=("x", "01"))
+    schema = Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
+    coded = engine_on("csv", tmp_path, frame, schema).coded(["x"])
+    assert len(set(coded.frame["x"])) == classes
