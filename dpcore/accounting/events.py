@@ -26,6 +26,7 @@ class Event:
         noise_scale: in rows; of the distribution named by `mechanism`, above 0. An exact float.
         delta: chance of failure, for "threshold" only.
         part: (column, category) when only the rows of one publicly declared part were read.
+        times: choices of this kind that were made, each among what those before it left.
     """
 
     mechanism: Mechanism
@@ -34,6 +35,7 @@ class Event:
     noise_scale: float
     delta: Fraction = Fraction(0)
     part: tuple[str, str] | None = None
+    times: int = 1
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.noise_scale) and self.noise_scale > 0):
@@ -53,7 +55,7 @@ class Event:
         if self.mechanism == "discrete gaussian":
             return None
         if self.mechanism in ("permute and flip", "exponential"):
-            return 2 * self.rows / scale
+            return 2 * self.rows * self.times / scale
         if self.mechanism == "max norm":
             return self.rows / scale
         return self.rows * len(self.reads) / scale
@@ -63,14 +65,14 @@ class Event:
         """Loss in zCDP.
 
         Gaussian: squared L2 sensitivity / (2 scale^2) (Canonne, Kamath, Steinke 2020, theorem 4).
-        Exponential: epsilon^2 / 8, by bounded range (Cesar, Rogers 2021, lemma 3.2). The others: from their
-        pure epsilon.
+        Exponential: epsilon^2 / 8 of each choice, by bounded range (Cesar, Rogers 2021, lemma 3.2). The
+        others: from their pure epsilon.
         """
         if self.epsilon is None:
             scale = Fraction(self.noise_scale)
             return Fraction(self.rows**2 * len(self.reads)) / (2 * scale**2)
         if self.mechanism == "exponential":
-            return self.epsilon**2 / 8
+            return self.epsilon**2 / 8 / self.times
         return rho_of_pure(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,6 +87,8 @@ class Event:
             fields["delta"] = str(self.delta)
         if self.part:
             fields["part"] = list(self.part)
+        if self.times > 1:
+            fields["times"] = self.times
         return fields
 
     @classmethod
@@ -97,4 +101,5 @@ class Event:
             noise_scale=float.fromhex(fields["noise_scale"]),
             delta=Fraction(fields.get("delta", 0)),
             part=tuple(fields["part"]) if "part" in fields else None,
+            times=fields.get("times", 1),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -180,20 +180,30 @@ class Measurer:
         estimates: Mapping[Clique, Values],
         loss: Loss,
         penalties: Mapping[Clique, float] | None = None,
-    ) -> Clique:
-        """Choose a clique with counts far from its estimate, scored by distance less penalty in rows.
+        *,
+        count: int = 1,
+    ) -> tuple[Clique, ...]:
+        """Choose cliques with counts far from their estimates, scored by distance less penalty in rows.
 
-        A person's rows change each score by at most `rows`. Costs `loss`.
+        One after the other, each among those left, for an even part of `loss`. A person's rows change each
+        score by at most `rows`. Costs `loss`.
+
+        Source: peeling, as in Durfee and Rogers (2019), "Practical differentially private top-k selection".
         """
-        cliques = self._estimated(estimates)
-        scale = selection_scale(rows=self.rows, loss=loss)
+        left = list(self._estimated(estimates))
+        scale = selection_scale(rows=self.rows, loss=loss.share(Fraction(1, count)))
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
-        self._spend(loss, [self._event(mechanism, cliques, scale)])
+        self._spend(loss, [replace(self._event(mechanism, tuple(left), scale), times=count)])
         scores = self._distances(estimates)
         if penalties:
-            scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in cliques]), FARTHEST)
-        return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
+            scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in left]), FARTHEST)
+        chosen = []
+        for _ in range(count):
+            place = noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)
+            chosen.append(left.pop(place))
+            scores = np.delete(scores, place)
+        return tuple(chosen)
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
         """Measure sums of public numbers over the rows of each cell of `by`, one draw per cell.

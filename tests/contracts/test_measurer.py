@@ -208,8 +208,25 @@ def select(new: New, view: View, loss: Loss) -> Run:
         scale = float(measurer.rows)
         estimates[("b",)].ravel()[0] -= 6 * scale
         estimates[("a", "b")].ravel()[0] += 2 * scale
-        choices.append(cliques.index(measurer.select(estimates, loss, {("b",): 2 * scale})))
+        choices += map(cliques.index, measurer.select(estimates, loss, {("b",): 2 * scale}))
     return chosen(choices, np.array([0, 4, 2, 0]) * scale, measurer.events[0]), measurer.events, cliques
+
+
+def select_two(new: New, view: View, loss: Loss) -> Run:
+    """The second of two choices, after the first was one that always wins."""
+    choices = []
+    cliques: tuple[Clique, ...] = (("a",), ("b",), ("a", "b"))
+    exact = {clique: view.counts(new(), clique).astype(float) for clique in cliques}
+    for _ in range(1_800):
+        measurer = new()
+        estimates = {clique: counts.copy() for clique, counts in exact.items()}
+        scale = float(measurer.rows)
+        estimates[("a",)].ravel()[0] -= 2_000 * scale
+        estimates[("b",)].ravel()[0] -= 4 * scale
+        first, second = measurer.select(estimates, loss, count=2)
+        assert first == ("a",)
+        choices.append(cliques.index(second) - 1)
+    return chosen(choices, np.array([4, 0]) * scale, measurer.events[0]), measurer.events, cliques
 
 
 def sums(new: New, view: View, loss: Loss) -> Run:
@@ -266,6 +283,7 @@ VERBS = {
     "measure, the number of rows": measure_rows,
     "gaps": gaps,
     "select": select,
+    "select, two of three": select_two,
     "sums": sums,
     "quantile": quantile,
     "name_texts": name_texts,
@@ -326,6 +344,8 @@ def test_draws_follow_the_law_on_record(verb: str, view: str, loss: Loss, rows: 
     seen = VIEWS[view]
     if verb == "assigned" and seen.part:
         pytest.skip("no rule is applied to a part")
+    if verb.startswith("select, two") and view != "plain":
+        pytest.skip("each choice is one of `select`, drawn in all views")
 
     def new() -> Measurer:
         return seen.narrow(measurer_under(curator_of(rows), loss, seen.part))

@@ -131,7 +131,7 @@ def test_two_hundred_columns(recipe: Recipe) -> None:
 def test_every_pair_is_asked_about_again() -> None:
     """A pair that was right before the model came, and is wrong in it, would stay wrong."""
     table = random_table(np.random.default_rng(15), 2000, (3,) * 8)
-    fitted(Adaptive(), table, dp.ZCDP(rho="0.01"))
+    fitted(Adaptive(), table, dp.ZCDP(rho=1))
     pairs = set(itertools.combinations(table.domain.names, 2))
     _rows, _columns, asked, _measured, again, *_ = table.read
     assert set(asked) == set(again) == pairs

@@ -46,6 +46,7 @@ class Columns:
 
     Attributes:
         grouping: which cells are counted as one.
+        ordered: columns whose neighboring cells are similar.
         count: noisy number of rows.
         singles: noisy one-way counts over the declared cells.
         measured: what these rest on: the number of rows, and each column or the difference of its cells.
@@ -54,6 +55,7 @@ class Columns:
     """
 
     grouping: Grouping
+    ordered: frozenset[str]
     count: Marginal
     singles: tuple[Marginal, ...]
     measured: tuple[Marginal, ...]
@@ -122,6 +124,7 @@ def measure_columns(
         shares[name] = shares_of(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
+        ordered=frozenset(ordered),
         count=tables[()],
         singles=tuple(singles),
         measured=tuple(measured),

@@ -1,5 +1,6 @@
 """The model of Tree and Adaptive while it grows, with its measurements and its junction tree."""
 
+import functools
 import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
-from dpcore.synthesis.discrete.columns import Columns, affordable, independent
+from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
@@ -27,13 +28,16 @@ from dpcore.synthesis.discrete.workload import (
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import BoundedTree
-from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
+DROWNED, TOLD_APART = 0.15, 0.1
+"""Noise of distances in parts of all rows: from which only some are told, and that these then have."""
+LEAST_TOLD = 4  # of these
 CLEARLY = 2.25
 """Deviations of noise from which a distance counts whole and, beyond what is explained, as a relation."""
 SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
@@ -77,6 +81,7 @@ class Learner:
         self._limit = limit
         self._left: tuple[Loss, list[Clique], CoarsePairs] | None = None  # for pairs outside the tree
         self._asked = 0.0  # deviation of the noise of the last distances, in rows
+        self._excess: dict[Clique, tuple[float, float]] = {}  # of distances so far, with its deviation
         self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
         pairs = [clique for clique in weights if len(clique) == 2]
@@ -199,16 +204,40 @@ class Learner:
                 self._told.setdefault(each.clique, []).append(each)
             errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in contrasts}
         if others:
-            noisy = self._view.gaps(others, loss.share(asking))
-            self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            explained, strengths = self._explained(others), dict.fromkeys(others, 0.0)
-            for pair, excess in believed(noisy, explained, self._asked).items():
-                least = CLEARLY * self._asked
-                errors[pair] = excess + explained[pair] * (noisy[pair] > least)
-                strengths[pair] = excess * (noisy[pair] > least + explained[pair])
-            if self.fitted is None:
-                self._weights = by_strength(self._weights, strengths)
+            errors |= self._ask_distances(others, loss.share(asking))
         return errors, telling + asking
+
+    def _ask_distances(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
+        """Spend `loss` on noisy distances, and return what is to be believed of them.
+
+        Where the distances of all cliques would drown, half of it chooses those that are told, as many as can
+        be told apart; the others count as if the model were right. What was told of a pair before counts
+        again, by its noise and what the model holds of the pair by now.
+        """
+        errors, strengths = dict.fromkeys(estimates, 0.0), dict.fromkeys(estimates, 0.0)
+        rows = max(1.0, self._columns.count.total)
+        drowned = self._view.gap_deviation(len(estimates), loss) / rows
+        if drowned > DROWNED and not isinstance(loss, PureDP):
+            loss, part = loss.share(Fraction(1, 2)), (TOLD_APART / drowned) ** 2 / 2
+            count = min(len(estimates), max(LEAST_TOLD, round(part * len(estimates))))
+            estimates = {each: estimates[each] for each in self._view.select(estimates, loss, count=count)}
+        noisy = self._view.gaps(estimates, loss)
+        self._asked = max(1e-9, self._view.gap_deviation(len(noisy), loss))
+        explained, deviations = self._explained(estimates), dict.fromkeys(noisy, self._asked)
+        for pair in self._excess.keys() & noisy.keys():
+            before, deviation = self._excess[pair]
+            held = float(np.abs(estimates[pair] - _product_of_columns(pair, estimates[pair])).sum())
+            old, new = 1 / (deviation**2 + held**2), 1 / self._asked**2
+            noisy[pair] += (before + explained[pair] - noisy[pair]) * old / (old + new)
+            deviations[pair] = (old + new) ** -0.5
+        self._excess |= {pair: (noisy[pair] - explained[pair], deviations[pair]) for pair in noisy}
+        for pair, excess in believed(noisy, explained, deviations).items():
+            least = CLEARLY * deviations[pair]
+            errors[pair] = excess + explained[pair] * (noisy[pair] > least)
+            strengths[pair] = excess * (noisy[pair] > least + explained[pair])
+        if self.fitted is None and self._columns.clarity < MIDDLE:
+            self._weights = by_strength(self._weights, strengths)
+        return errors
 
     def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
         """Return the expected distances from right estimates, by noise of their columns and by chance."""
@@ -259,6 +288,7 @@ class Learner:
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""
         warm = self.fitted.potentials if self.fitted else None
+        strongest = self._strongest()
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
@@ -268,8 +298,24 @@ class Learner:
             nodes=self._nodes,
             warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
+            strongest=strongest,
         )
         return self.fitted
+
+    def _strongest(self) -> dict[Clique, float]:
+        """Return the weights against independence under which measured relations are as strong as usual.
+
+        A law of density exp(-weight * KL) over tables of k cells has a KL of k / (2 weight) on average.
+        """
+        weights: dict[Clique, float] = {}
+        if self.fitted is None:
+            return weights
+        for each in self.joint:
+            if len(each.clique) > 1 and self._columns.ordered.issuperset(each.clique):
+                table = np.maximum(self.fitted.model.marginal(each.clique), 1e-12)
+                held = float((table * np.log(table / _product_of_columns(each.clique, table))).sum())
+                weights[each.clique] = table.size / (2 * max(held, 1e-9))
+        return weights
 
     def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
         """Narrow the candidates to the cliques that erred most, and wanted triples inside nodes.
@@ -298,6 +344,14 @@ class Learner:
             *ranked[: max(FEW, most)],
             *affordable(self._domain, triples[:most], min(self._limit, MAX_CELLS)),
         ]
+
+
+def _product_of_columns(clique: Clique, table: Values) -> Values:
+    """Return the table of the same columns without a relation."""
+    total = max(float(table.sum()), 1e-9)
+    sums = (project(table, clique, (name,)) for name in clique)
+    product: Values = total * functools.reduce(np.multiply.outer, (each / total for each in sums))
+    return product
 
 
 def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:

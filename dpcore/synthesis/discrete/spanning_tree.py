@@ -75,6 +75,6 @@ def spanning_tree(
     for step in split(loss, len(columns) - 1):
         across = {pair: table for pair, table in estimates.items() if len(joined & set(pair)) == 1}
         if across:
-            edges.append(measurer.select(across, step, penalties))
+            edges += measurer.select(across, step, penalties)
             joined |= set(edges[-1])
     return edges

@@ -73,6 +73,7 @@ def fit(
     nodes: Sequence[Clique] | None = None,
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
+    strongest: Mapping[Clique, float] | None = None,
 ) -> Fit:
     """Fit the model that best explains the measurements, as post-processing of public numbers.
 
@@ -92,13 +93,14 @@ def fit(
         factors: (clique, table) multiplied into the start: 0 where no row may be, 1 elsewhere.
         nodes: of a junction tree that covers measurements and factors, where one is known already.
         warm: potentials of an earlier fit with the same start and factors.
+        strongest: clique -> what `strength` is at most where its own table is concerned.
     """
     agreed = {frozenset(marginal.clique): marginal for marginal in consistent(domain, measurements)}
     total = max(1.0, next(iter(agreed.values())).total)
     tables = [marginal for marginal in agreed.values() if marginal.clique]
     tree = JunctionTree.over(domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors])
     given = [*(((name,), start[name] / start[name].sum()) for name in domain.names), *factors]
-    clusters = _clusters(tree, tables, warm or {})
+    clusters = _clusters(tree, tables, warm or {}, strongest or {})
     blocks = [block for held in clusters for cluster in held for block in cluster.blocks]
     begun = [(block.clique, np.exp(block.theta)) for block in blocks if block.theta.any()]
     state = State(tree, product_potentials(tree, [*given, *begun]))
@@ -151,7 +153,10 @@ class _Cluster:
 class _Block:
     """One measured clique inside its cluster, the unit of the dual ascent."""
 
-    def __init__(self, domain: Domain, node: Clique, marginal: Marginal, warm: Values | None) -> None:
+    def __init__(
+        self, domain: Domain, node: Clique, marginal: Marginal, warm: Values | None, strongest: float
+    ) -> None:
+        self.strongest = strongest
         self.clique = tuple(name for name in node if name in marginal.clique)
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
@@ -165,7 +170,7 @@ class _Block:
         """
         counts = self.part.sum(table)
         before = np.log(np.maximum(counts, SMALLEST))
-        pull = strength * self.variance
+        pull = min(strength, self.strongest) * self.variance
         right = self.goal + pull * (before - self.theta)
         # Root of pull * v + exp(v) = right. `above` is at or over it, and from there Newton descends.
         above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
@@ -181,7 +186,10 @@ class _Block:
 
 
 def _clusters(
-    tree: JunctionTree, measurements: Sequence[Marginal], warm: Mapping[Clique, Values]
+    tree: JunctionTree,
+    measurements: Sequence[Marginal],
+    warm: Mapping[Clique, Values],
+    strongest: Mapping[Clique, float],
 ) -> list[list[_Cluster]]:
     """Return the measured cliques by the smallest node that holds them, small ones first."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
@@ -199,7 +207,8 @@ def _clusters(
             clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
             if theta is not None:
                 theta = project(theta, clique, tuple(name for name in node if name in clique))
-            cluster.blocks.append(_Block(tree.domain, cluster.columns, marginal, theta))
+            most = strongest.get(marginal.clique, math.inf)
+            cluster.blocks.append(_Block(tree.domain, cluster.columns, marginal, theta, most))
         clusters.append([each for each in own if each.blocks])
     return clusters
 

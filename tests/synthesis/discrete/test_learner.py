@@ -7,6 +7,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.schema.domain import Domain
+from dpcore.synthesis.discrete import learner as learning
 from dpcore.synthesis.discrete.columns import measure_columns
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.learner import Learner
@@ -55,3 +56,51 @@ def test_two_wide_numbers_that_go_together_are_measured() -> None:
 
     assert ("days", "cost") in measured({"days", "cost", "year"})
     assert ("days", "cost") not in measured(set())  # the twin: cells without neighbors stay as they are
+
+
+def test_where_all_distances_drown_few_are_chosen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among many columns one relation would be as far off as the largest of so much noise.
+
+    It stands out by more than fifteen times the scale of the choice.
+    """
+    names = tuple(f"c{i}" for i in range(16))
+    rng = np.random.default_rng(7)
+    codes = {name: rng.integers(0, 6, 4_000) for name in names}
+    codes["c1"] = codes["c0"]
+    table = Table(codes, Domain(names=names, sizes=(6,) * 16))
+
+    def told() -> list[int]:
+        table.read.clear()
+        model = dp.Adaptive(rounds=1).fit(table.measurer(dp.ZCDP(rho="0.004")), lambda *_: None)[1]
+        assert isinstance(model, SyntheticModel)
+        assert ("c0", "c1") in model.cliques
+        return [len(each) for each in table.read if ("c0", "c1") in each]
+
+    chosen_from, asked, _measured = told()
+    assert chosen_from == 120
+    assert learning.LEAST_TOLD <= asked < 40
+    monkeypatch.setattr(learning, "DROWNED", np.inf)  # the twin: all are told, whatever their noise
+    asked, _measured = told()
+    assert asked == 120
+
+
+def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_it() -> None:
+    """The same question would be paid for twice, and its first answer thrown away."""
+    rng = np.random.default_rng(2)
+    codes = {name: rng.integers(0, size, 3000) for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)}
+    measurer = Table(codes, DOMAIN).measurer(dp.ZCDP(rho=5))
+    columns = measure_columns(measurer, Constraints(), ())
+    weights = dict.fromkeys([("a", "b"), ("a", "c"), ("b", "c")], 1.0)
+    learner = Learner(
+        measurer.coarsen(columns.grouping.groups), columns, factors=(), weights=weights, limit=10_000
+    )
+    alone = learning.independent(columns, weights)
+    related = {pair: table.copy() for pair, table in alone.items()}
+    related["b", "c"][0, 0] += 1e6
+    loss = measurer.loss.share(0.01)
+    for estimates in (alone, related):
+        learner._ask_distances(estimates, loss)
+        assert learner._asked == measurer.gap_deviation(3, loss)
+    assert learner._excess["a", "b"][1] == pytest.approx(learner._asked / 2**0.5)
+    assert learner._excess["b", "c"][1] == pytest.approx(learner._asked, rel=1e-3)  # another question by now
+    assert learner._weights == weights  # columns are clear: no relation weighs more than its error
