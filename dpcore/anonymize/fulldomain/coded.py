@@ -19,6 +19,8 @@ Begun = list[list[BoolArray]]
 
 FEW = 16_384
 """Combinations of labels that are looked at one by one."""
+EXACT = 2**52
+"""Whole numbers below it are exact as real ones."""
 FIT = 2**31
 """Numbers of one word of 32 bits; combinations that are more are numbered as they occur."""
 
@@ -138,6 +140,17 @@ class CodedClasses:
     def population(self) -> FloatArray:
         """(classes,) rows of the table, as weights."""
         return self.classes.of_classes(self.classes.counts).astype(np.float64)
+
+    @cached_property
+    def step(self) -> float:
+        """More than all published rows, a power of two; 0 where both counts do not fit into one number."""
+        step = 2.0 ** int(self.published.sum()).bit_length()
+        return step if self.table.has_subset and step * self.population.sum() < EXACT else 0.0
+
+    @cached_property
+    def both(self) -> FloatArray:
+        """(classes,) the two, as one weight."""
+        return self.step * self.population + self.published
 
     def people(self, view: int) -> FloatArray:
         """(classes,) people of a view that every sensitive value is in, as weights."""

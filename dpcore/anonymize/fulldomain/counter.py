@@ -53,12 +53,20 @@ class Counted:
 
     @cached_property
     def _dense(self) -> FloatArray:
-        return np.asarray(np.bincount(self._index, self._coded.published, self._space), dtype=np.float64)
+        if not self._coded.step:
+            return np.asarray(np.bincount(self._index, self._coded.published, self._space), dtype=np.float64)
+        return self._both - self._coded.step * self._whole
 
     @cached_property
     def _whole(self) -> FloatArray:
         """Rows of the table by number."""
-        return np.asarray(np.bincount(self._index, self._coded.population, self._space), dtype=np.float64)
+        if not self._coded.step:
+            return np.asarray(np.bincount(self._index, self._coded.population, self._space), dtype=np.float64)
+        return np.floor(self._both / self._coded.step)
+
+    @cached_property
+    def _both(self) -> FloatArray:
+        return np.asarray(np.bincount(self._index, self._coded.both, self._space), dtype=np.float64)
 
     @cached_property
     def _place(self) -> IntArray:

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dpcore.anonymize.fulldomain.coded import EXACT, CodedClasses
+from dpcore.anonymize.fulldomain.counter import Counted
+from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
@@ -54,6 +57,25 @@ def test_search_finds_the_optimum(with_subset: bool, with_people: bool, data: st
             assert len(suppressed) == answer.suppressed, metric
             assert len(case.whose(suppressed)) == answer.people, metric
             assert not blocked, metric
+
+
+@given(case=cases(with_subset=True), data=st.data())
+@examples(30, suppress_health_check=list(HealthCheck))
+def test_both_counts_in_one_number(case: Case, data: st.DataObject) -> None:
+    """Else rows of the subset are taken for rows of the table, or counts that do not fit are lost."""
+    table = case.tuples()
+    node = tuple(data.draw(st.integers(0, len(each) - 1)) for each in table.widths)
+    counts = []
+    for exact in (EXACT, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dpcore.anonymize.fulldomain.coded.EXACT", exact)
+            coded = CodedClasses(Grouper(table).classes((0,) * len(node)))
+            classes = Counted(coded, node, 1_000)
+            assert bool(coded.step) == bool(exact)
+            counts.append((classes.sizes.tolist(), classes.population.tolist()))
+    assert counts[0] == counts[1]
+    assert sum(counts[0][0]) == sum(case.subset)
+    assert sum(counts[0][1]) == len(case.frame)
 
 
 @often
