@@ -77,7 +77,7 @@ def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: p
     file.rename(tmp_path / "elsewhere.csv")
     file.symlink_to(tmp_path / "elsewhere.csv")
     app.press("Show its first rows")
-    assert "nothing of this name" in app.errors
+    assert "no file at the place of the source" in app.errors
 
 
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
