@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from scipy.stats import binom, hypergeom, nbinom, poisson
 
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
+from dpcore.tables.classes import class_index
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
 from tests.truth.groups import MISSING, People, cells
@@ -302,7 +303,9 @@ def test_every_figure_is_of_the_people(name: str, marking: Marking, monkeypatch:
         ("dpcore.evaluation.table.audit.person_of", lambda frame, column: None),  # rows in place of people
         (
             "dpcore.evaluation.table.verdict.unique_share",  # a share of rows
-            lambda classes, person, rows=None: float((np.bincount(classes) == 1)[classes].mean()),
+            lambda columns, person, rows=None: float(
+                (np.bincount(classes := class_index(columns)) == 1)[classes].mean()
+            ),
         ),
     ],
 )

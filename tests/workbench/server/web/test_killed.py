@@ -22,7 +22,7 @@ from tests.workbench.server.web.client import Server, Visitor, serving
 pytestmark = pytest.mark.proof
 WAIT = 120
 WRITE = "Write a table of any size"
-ROWS = 1_500_000
+ROWS = 4_000_000
 
 
 def until(true: Callable[[], object]) -> None:
