@@ -46,10 +46,13 @@ class CellTable:
         """
         cells = self._taken(places)
         if cells.max(initial=0) == column.size:
-            new = np.unique(places[cells == column.size])
-            if new[0] < 0:
+            unseen = places[cells == column.size]
+            is_new = np.zeros(len(self.cells), dtype=np.bool_)
+            is_new[unseen] = True
+            if unseen.min() < 0:
                 self.cells[-1] = cell_of_missing(column)
-                new = new[1:]
+                is_new[-1] = False
+            new = np.flatnonzero(is_new)
             self.cells[new] = column.encode(named(new))
             cells = self._taken(places)
         return cells.astype(cell_type(column), copy=False)

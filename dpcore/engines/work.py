@@ -158,9 +158,9 @@ class Texts(Added[Counter[str]]):
         counts = as_text(batch.column(self.column))[batch.part(self.part)].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
-    def whole(self, keys: Sequence[str], numbers: Sequence[int]) -> Counter[str]:
+    def whole(self, keys: npt.NDArray[np.object_], numbers: Integers) -> Counter[str]:
         """Return the result for some texts."""
-        return Counter(dict(zip(keys, numbers, strict=True)))
+        return Counter(dict(zip(keys.tolist(), numbers.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +290,7 @@ def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
 def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
     """Return the keys of a result, but where a table is 0, and the number of each."""
     if isinstance(result, Counter):
-        return list(result), list(result.values())
+        return np.array(list(result), dtype=object), np.fromiter(result.values(), dtype=np.int64)
     if isinstance(result, Published):
         return result.keys, result.numbers
     flat = result.ravel()

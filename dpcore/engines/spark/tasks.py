@@ -7,13 +7,15 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
-from dpcore.engines.work import Added, Keyed, Making, Publishing, Texts, Work, spread, taken
+from dpcore.engines.work import Added, Keyed, Making, Publishing, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
@@ -22,7 +24,10 @@ from dpcore.tables.ranks import row_ranks
 from dpcore.tables.rows import Published
 
 _ROWS_AT_ONCE = 131_072
-_KEYS_AT_ONCE = 65_536
+_BLOCK = 2**13
+"""Keys of a part of an answer, whose sums with those of other tasks one worker makes."""
+_BLOCKS = 512
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +58,7 @@ class Task:
     work: Work[Any]
     names: tuple[str, ...] | None
     schema: Schema
-
-    @property
-    def kinds(self) -> str:
-        """The columns of what `__call__` gives.
-
-        The rows are the number whose key is missing.
-        """
-        return f"key {'string' if isinstance(self.work, Texts) else 'long'}, number long, other binary"
+    kinds: ClassVar = "block long, part binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         rows = 0
@@ -70,47 +68,40 @@ class Task:
                 total = taken(self.work, total, batch)
                 rows += len(batch)
         except DpcoreError as error:
-            yield self._answer([None], [0], Refusal.of(error))
-            return
+            total = Refusal.of(error)
         if total is None:
             return
-        if not isinstance(self.work, Keyed):
-            yield self._answer([None], [rows], total)
+        if isinstance(total, Refusal) or not isinstance(self.work, Keyed):
+            yield _part(0, Published(keys=_NONE, numbers=_NONE, places=((rows, total),)))
             return
-        yield self._answer([None], [rows], *([total.places] if isinstance(total, Published) else []))
+        yield _part(0, Published(keys=_NONE, numbers=_NONE, places=((rows, getattr(total, "places", ())),)))
         keys, numbers = spread(total)
-        for start in range(0, len(keys), _KEYS_AT_ONCE):
-            some = slice(start, start + _KEYS_AT_ONCE)
-            yield self._answer(keys[some], numbers[some])
-
-    def _answer(self, keys: Any, numbers: Any, *other: object) -> Any:
-        import pyarrow as pa
-
-        kind = pa.string() if isinstance(self.work, Texts) else pa.int64()
-        others = [pickle.dumps(each) for each in other] if other else pa.nulls(len(keys), pa.binary())
-        columns = [pa.array(keys, kind), pa.array(numbers, pa.int64()), pa.array(others, pa.binary())]
-        return pa.RecordBatch.from_arrays(columns, names=["key", "number", "other"])
+        blocks = _blocks(keys)
+        order = np.argsort(blocks, kind="stable")
+        starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
+        for some in np.split(order, starts)[1:]:
+            sums = Published(keys=keys[some], numbers=numbers[some], places=())
+            yield _part(int(blocks[some[0]]), sums)
 
     def whole(self, added: Any) -> tuple[Any, int]:
         """Return the result, if there were rows, and their number, from the sums over all workers.
 
         Raises: what a worker refused.
         """
-        keys, numbers, others = added.combine_chunks().columns
-        results = [pickle.loads(each) for several in others.to_pylist() for each in several]
-        for result in results:
+        parts = [pickle.loads(part) for part in added.column("part").to_pylist()]
+        results = [each for part in parts for each in part.places]
+        for _, result in results:
             if isinstance(result, Refusal):
                 raise result.raised()
-        rows = sum(numbers.filter(keys.is_null()).to_pylist())
+        rows = sum(number for number, _ in results)
         if not isinstance(self.work, Keyed):
-            return functools.reduce(self.work.add, results) if results else None, rows
-        named = keys.is_valid()
-        keys, numbers = keys.filter(named), numbers.filter(named)
-        if isinstance(self.work, Texts):
-            return self.work.whole(keys.to_pylist(), numbers.to_pylist()), rows
+            return functools.reduce(self.work.add, [each for _, each in results]) if results else None, rows
+        keys = np.concatenate([_NONE, *(part.keys for part in parts)])
+        numbers = np.concatenate([_NONE, *(part.numbers for part in parts)])
         if isinstance(self.work, Publishing):
-            return self.work.whole(keys.to_numpy(), numbers.to_numpy(), results), rows
-        return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
+            return self.work.whole(keys, numbers, [places for _, places in results]), rows
+        total = Published.of(keys, numbers, ())
+        return self.work.whole(total.keys, total.numbers), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         if self.names is not None:
@@ -121,6 +112,33 @@ class Task:
         for batch in batches:
             for cells in batch.column(0):
                 yield Batch.of_cells(pickle.loads(cells.as_buffer()), self.schema)
+
+
+def merged(batches: Iterable[Any]) -> Iterator[Any]:
+    """Add up the parts of each block, of which all come here."""
+    totals: dict[int, Published] = {}
+    for batch in batches:
+        for block, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            sums = pickle.loads(part)
+            totals[block] = totals[block] + sums if block in totals else sums
+    for block, total in totals.items():
+        yield _part(block, total)
+
+
+def _part(block: int, sums: Published) -> Any:
+    """Return some sums, and results with their rows in their places, as a row for Spark."""
+    import pyarrow as pa
+
+    columns = [pa.array([block], pa.int64()), pa.array([pickle.dumps(sums)], pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, names=["block", "part"])
+
+
+def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the block of each key, the same on all workers; keys that lie together share one."""
+    if keys.dtype == object:
+        keys = np.array([crc32(key.encode(errors="surrogatepass")) for key in keys], dtype=np.int64)
+        return keys % _BLOCKS
+    return keys // _BLOCK % _BLOCKS
 
 
 @dataclass(frozen=True, kw_only=True)
