@@ -15,7 +15,7 @@ import threading
 import uuid
 import weakref
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -272,19 +272,29 @@ def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
 
 
-_LIMIT = "spark.sql.execution.arrow.maxBytesPerBatch"
-_SENT: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-"""The sessions whose workers have this library, and the bytes of a batch in each."""
+_QUICK = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
+}
+"""Settings under which rows go to Python and stay there at half the price: Spark adds up the bytes of a batch
+at each row, and looks for the distinct texts of what it keeps."""
+_SENT: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
+"""The sessions whose workers have this library, with the settings that they had."""
 
 
 @contextlib.contextmanager
 def _quickly(session: Any) -> Iterator[None]:
-    """Have Spark end batches by their rows alone, as to add up their bytes at each row takes half of the time."""
-    session.conf.set(_LIMIT, str(2**31 - 1))
+    """Have Spark plan under the quick settings. A plan of another thread may get them, or not, to the same end."""
+    _set(session, _QUICK)
     try:
         yield
     finally:
-        session.conf.set(_LIMIT, _SENT[session])
+        _set(session, _SENT[session])
+
+
+def _set(session: Any, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        session.conf.set(name, value)
 
 
 def _ship(session: Any) -> None:
@@ -292,7 +302,7 @@ def _ship(session: Any) -> None:
     if session in _SENT:
         return
     session.addArtifacts(os.path.join(_packed().name, "dpcore.zip"), pyfile=True)
-    _SENT[session] = session.conf.get(_LIMIT)
+    _SENT[session] = {name: session.conf.get(name) for name in _QUICK}
 
 
 @functools.cache
