@@ -1,7 +1,7 @@
 """Forms of a table for learning, and of the figures of one column."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -18,7 +18,10 @@ from workbench.ui.wording import hundredths, number
 
 SAYS = Words("synthesize.classes")
 LEARNERS = Words("evaluate.learners")
-MADE_FOR = {"": ("logistic", "svm"), "pair": ("linear", "k-means")}
+MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
+    "": ("logistic", "svm"),
+    "pair": ("linear", "k-means"),
+}
 """Details of the recipe, open where there is none, and the learners that each serves best."""
 
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
