@@ -119,9 +119,9 @@ def collected() -> None:
     keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
-        known: dict[str | None, str] = {None: _("none"), **keys}
+        known = {"": _("none"), **keys}
         known_key = widgets.by_title(st.selectbox, _("A survey made here"), known, key="local-known")
-        key = key or known_key or ""
+        key = key or known_key
     if not key:
         st.info(_("The key was shown when the links were made."))
         return
