@@ -7,7 +7,6 @@ import streamlit as st
 
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
@@ -59,11 +58,9 @@ class LearningForm(RecipeForm):
         if not columns:
             return None
         groups = None if together else ()
-        try:
+        with widgets.errors_shown():
             return Gaussian.of(schema, label=label, columns=columns, one_hot=one_hot, groups=groups)
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return None
+        return None
 
     @classmethod
     def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:

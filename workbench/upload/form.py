@@ -7,7 +7,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
-from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
@@ -135,15 +134,13 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         delta = st.text_input(
             _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
-    try:
+    with widgets.errors_shown():
         loss = rule.stated(repr(epsilon), delta)
         read_policy().check_budget(loss)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return None
-    if isinstance(loss, ApproxDP):
-        _say_delta(float(loss.delta), draft)
-    return loss
+        if isinstance(loss, ApproxDP):
+            _say_delta(float(loss.delta), draft)
+        return loss
+    return None
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
@@ -159,11 +156,5 @@ def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like; return whether the question was answered."""
     st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
-    answer = st.radio(
-        _("Are both tables about the same people?"),
-        list(people),
-        index=None,
-        format_func=people.get,
-        key=opening.ALIKE.key,
-    )
-    return answer is not None
+    label = _("Are both tables about the same people?")
+    return widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key) is not None
