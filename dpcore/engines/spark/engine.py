@@ -284,7 +284,7 @@ _SENT: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionar
 
 @contextlib.contextmanager
 def _quickly(session: Any) -> Iterator[None]:
-    """Have Spark plan under the quick settings. A plan of another thread may get them, or not, to the same end."""
+    """Have Spark plan under the quick settings, as a plan of another thread then may be, to the same end."""
     _set(session, _QUICK)
     try:
         yield
