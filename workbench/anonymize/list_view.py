@@ -16,8 +16,8 @@ from workbench.ui.wording import plain
 
 def show(curator: Curator, table: AnonymizedTable) -> None:
     """Ask for the list, and show whom it finds once its values are recoded in the same way."""
-    place = st.expander(_("What would somebody with a list of people find in it?"), key="relink")
-    with place, widgets.errors_shown():
+    section = st.expander(_("What would somebody with a list of people find in it?"), key="relink")
+    with section, widgets.errors_shown():
         widgets.internal_badge()
         listed = known_people(curator, key="relink-list")
         if listed is None:

@@ -21,8 +21,8 @@ SAYS = Words("audit.person")
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
     """Ask for what is known, and show the answer in sentences."""
     title = _("What would somebody learn about one person?")
-    place = st.expander(title, icon=":material/person_search:", key="one-person")
-    with place, widgets.errors_shown():
+    section = st.expander(title, icon=":material/person_search:", key="one-person")
+    with section, widgets.errors_shown():
         st.write(SAYS["ask"])
         known = []
         cells = st.columns(min(ASKED, len(columns)))

@@ -22,8 +22,8 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
 
     Args: others: columns that may hold weights or households.
     """
-    place = st.expander(_("Risk of each row, and each column's part in it"), key="each-row")
-    with place, widgets.errors_shown():
+    section = st.expander(_("Risk of each row, and each column's part in it"), key="each-row")
+    with section, widgets.errors_shown():
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return

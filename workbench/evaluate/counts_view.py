@@ -14,8 +14,8 @@ from workbench.ui.wording import counted_words, number, plain, whole
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
     """Ask for the columns, and show their counts."""
-    place = st.expander(_("Count one or two columns of the original"), key="open-together")
-    with place, widgets.errors_shown():
+    section = st.expander(_("Count one or two columns of the original"), key="open-together")
+    with section, widgets.errors_shown():
         widgets.internal_badge()
         columns = st.multiselect(
             capital("columns"), curator.schema.domain.names, max_selections=2, key="together-columns"

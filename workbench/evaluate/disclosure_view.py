@@ -1,13 +1,12 @@
 """The tab Disclosure, with attacks on a release or file, and canaries for the recipe of a release."""
 
-import functools
 from fractions import Fraction
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
+from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -99,8 +98,7 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     assert release is not None
     recipe_run = rerun.maker(release, rerun.without_people(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    audit = functools.partial(canary_audit, canaries=CANARIES, delta=delta)
-    report = widgets.compute_in_line(audit, recipe_run, candidate.rows, recipe_run.schema)
+    report = widgets.compute_in_line(rerun.audit, recipe_run, candidate.rows, CANARIES, delta)
     session.session().reports["canaries", candidate.key] = report
     return report
 

@@ -8,6 +8,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
+from dpcore.evaluation.attacks import CanaryReport, canary_audit
 from dpcore.release import Release
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
@@ -47,3 +48,15 @@ def maker(release: Release, schema: Schema) -> RecipeRun | None:
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
     return RecipeRun(recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema)
+
+
+def audit(recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: float) -> CanaryReport:
+    """Run once on rows with canaries, and bound epsilon by the guesses which of them are in.
+
+    Args:
+        recipe_run: of a recipe whose rows name nobody.
+        frame: rows that may be public.
+        canaries: invented people, each planted with chance one half.
+        delta: at which the bound holds.
+    """
+    return canary_audit(recipe_run, frame, recipe_run.schema, canaries=canaries, delta=delta)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
@@ -58,9 +59,11 @@ class LearningForm(RecipeForm):
         if not columns:
             return None
         groups = None if together else ()
-        with widgets.errors_shown():
+        try:
             return Gaussian.of(schema, label=label, columns=columns, one_hot=one_hot, groups=groups)
-        return None
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return None
 
     @classmethod
     def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
@@ -129,10 +130,12 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         impossible=tuple(fact for fact in used if isinstance(fact, Impossible)),
         determines=tuple(fact for fact in used if isinstance(fact, Determines)),
     )
-    with widgets.errors_shown():
+    try:
         constraints.check(curator.schema.domain)
-        return constraints
-    return Constraints()
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return Constraints()
+    return constraints
 
 
 def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
+from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
@@ -134,13 +135,15 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         delta = st.text_input(
             _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
-    with widgets.errors_shown():
+    try:
         loss = rule.stated(repr(epsilon), delta)
         read_policy().check_budget(loss)
-        if isinstance(loss, ApproxDP):
-            _say_delta(float(loss.delta), draft)
-        return loss
-    return None
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None
+    if isinstance(loss, ApproxDP):
+        _say_delta(float(loss.delta), draft)
+    return loss
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
