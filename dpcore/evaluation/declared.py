@@ -7,12 +7,13 @@ each of them counts as often as the others.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.evaluation.records import INTERVAL, Bools, labels_of, numbers_of, texts_in
+from dpcore.evaluation.records import INTERVAL, Bools, Codes, labels_of, numbers_of, texts_in
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn, Real
@@ -89,7 +90,7 @@ def _spread(
     return (read, True) if is_spread else (values, False)
 
 
-def _labels(column: Column, values: pd.Series) -> dict[str, np.ndarray]:
+def _labels(column: Column, values: pd.Series) -> dict[str, Codes]:
     """Return the rows of each text that is no value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
@@ -98,7 +99,8 @@ def _labels(column: Column, values: pd.Series) -> dict[str, np.ndarray]:
     else:
         texts = texts_in(column, values)
         texts = texts.mask(texts.isin(labels_of(column)))
-    return texts.groupby(texts).indices
+    rows: dict[Any, Any] = texts.groupby(texts).indices
+    return rows
 
 
 def _leaves(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
@@ -119,13 +121,13 @@ def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
     if isinstance(column, IntervalColumn):
         low, high = column.edges[0], column.edges[-1]
         if label != SUPPRESSED:
-            low, high = numbers_of(column, pd.Series(between or [None, None], dtype="str"))
+            low, high = numbers_of(column, pd.Series(between or [None, None]))
             high += not isinstance(column, Real) and not label.endswith(")")
         places = low + (high - low) * (np.arange(rows) + 0.5) / rows
         if np.isnan(places).any():
             return ()
         places = places if isinstance(column, Real) else np.floor(places)
-        return list(places.astype("datetime64[D]").astype(str) if isinstance(column, Date) else places)
+        return list(places if not isinstance(column, Date) else pd.Series(places.astype("datetime64[D]")))
     own = labels_of(column)
     if label == SUPPRESSED:
         return own

@@ -3,13 +3,11 @@
 That is a release of the open data set, its anonymized table, or a file made elsewhere.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.declared import as_declared
@@ -113,8 +111,7 @@ def _candidate(
     made = session.session().anonymized
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        hierarchies = Plan.from_json(made.plan).hierarchies
-        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame, hierarchies)
+        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame, Plan.from_json(made.plan))
     release = curator.release(key)
     if not release.model.columns:
         st.info(_("This release has no columns to compare: it holds numbers only."))
@@ -143,14 +140,10 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
 
 
 def foreign(
-    curator: Curator,
-    key: str,
-    title: str,
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None = None
 ) -> Candidate:
     """Return the candidate of a table that no release of ours drew, as far as it fits the schema."""
-    declared = as_declared(frame, curator.schema, hierarchies)
+    declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         columns = commas(plain(name) for name in declared.left_out)
