@@ -154,6 +154,16 @@ class Session:
         self.reports = {}
         self.slots = {kind: state for kind, state in self.slots.items() if not issubclass(kind, OfDataSet)}
 
+    def own(self, kind: type[Value]) -> Value:
+        """Return the state that a page keeps in this tab, made at its first use.
+
+        Args:
+            kind: its class, which no other page uses; a subclass of `OfDataSet` ends with the data set.
+        """
+        if kind not in self.slots:
+            self.slots[kind] = kind()
+        return cast(Value, self.slots[kind])
+
     def start(self, title: str, run: Callable[[Run], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
         running = Run(title=title, request_id=self.request_id)
@@ -217,15 +227,8 @@ def session() -> Session:
 
 
 def own(kind: type[Value]) -> Value:
-    """Return the state that a page keeps in this tab, made at its first use.
-
-    Args:
-        kind: its class, which no other page uses; a subclass of `OfDataSet` ends with the data set.
-    """
-    slots = session().slots
-    if kind not in slots:
-        slots[kind] = kind()
-    return cast(Value, slots[kind])
+    """Return the state that a page keeps in this tab: see `Session.own`."""
+    return session().own(kind)
 
 
 def leave(note: object) -> None:
