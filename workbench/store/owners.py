@@ -53,7 +53,7 @@ class Owners:
         )
         mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)
         with self._store.reading() as connection:
-            return dict(connection.execute(known.where(mine)).tuples().all())
+            return {row[0]: row[1] for row in connection.execute(known.where(mine))}
 
     def shown(self, person: str) -> list[str]:
         """Return the data sets of others whose releases a person may see."""
