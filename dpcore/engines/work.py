@@ -27,6 +27,7 @@ from dpcore.tables.rows import Published
 from dpcore.tables.sums import Entry, Integers, product
 
 Part = tuple[str, str]
+Whole = Sequence[int] | Integers
 Groups = Mapping[str, npt.NDArray[np.int64]]
 Result = TypeVar("Result")
 Made = TypeVar("Made", covariant=True)
@@ -101,7 +102,7 @@ class Counting(Added[Integers]):
             yield clique, total[begin:end]
             begin = end
 
-    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+    def whole(self, keys: Whole, numbers: Whole) -> Integers:
         """Return the result that is 0 but at some places."""
         return _filled((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
@@ -138,7 +139,7 @@ class Summing(Added[Integers]):
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
-    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+    def whole(self, keys: Whole, numbers: Whole) -> Integers:
         """Return the result that is 0 but at some flat places."""
         return _filled((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
@@ -158,7 +159,7 @@ class Texts(Added[Counter[str]]):
         counts = as_text(batch.column(self.column))[batch.part(self.part)].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
-    def whole(self, keys: npt.NDArray[np.object_], numbers: Integers) -> Counter[str]:
+    def whole(self, keys: npt.NDArray[Any], numbers: Integers) -> Counter[str]:
         """Return the result for some texts."""
         return Counter(dict(zip(keys.tolist(), numbers.tolist(), strict=True)))
 
@@ -181,7 +182,7 @@ class Assigning(Added[Integers]):
             )
         return np.bincount(places, minlength=self.number)
 
-    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+    def whole(self, keys: Whole, numbers: Whole) -> Integers:
         """Return the result that is 0 but at some places."""
         return _filled((self.number,), keys, numbers)
 
@@ -298,7 +299,7 @@ def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
     return keys, flat[keys]
 
 
-def _filled(shape: tuple[int, ...], places: Sequence[int], numbers: Sequence[int]) -> Integers:
+def _filled(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
     total = np.zeros(shape, dtype=np.int64)
     if len(places):
         total.ravel()[places] = numbers

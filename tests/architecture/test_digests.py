@@ -14,6 +14,7 @@ PUBLIC = {
     ("dpcore.accounting.chain", "digest_of"): "a stored release",
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
+    ("dpcore.engines.spark.tasks", "_blocks"): "the worker of a text, which goes there too",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     ("dpcore.schema.schema", "part_on_file"): "public facts about columns",

@@ -29,6 +29,7 @@ from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
 
 KEY = b"k" * 32
+_COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
 SCHEMA = dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))
 
 
@@ -149,6 +150,21 @@ def test_rows_that_do_not_count_are_not_sent_to_other_workers() -> None:
     assert "Partial" in after[: after.index("InMemoryTableScan")]
     assert engine._counted.rdd.getNumPartitions() == 1
     assert engine.counts([()])[0].values == 14
+
+
+def test_settings_of_a_session_are_as_they_were() -> None:
+    """A query of whoever lent the session would take more memory, or more disk, after a table was opened."""
+    session = spark_session().newSession()
+    before = {"spark.sql.execution.arrow.maxBytesPerBatch": "1000", _COMPRESSED: "true"}
+    for name, value in before.items():
+        session.conf.set(name, value)
+    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    engine = SparkEngine(session.range(400).selectExpr("id % 10 AS age", "id AS person"), schema, key=KEY)
+    assert engine.counts([()])[0].values == 400
+    assert {name: session.conf.get(name) for name in before} == before
+    with pytest.raises(dp.SchemaError):
+        SparkEngine(session.sql("SELECT int(NULL) AS age, 1 AS person"), schema, key=KEY)
+    assert {name: session.conf.get(name) for name in before} == before
 
 
 def test_a_struct_is_refused() -> None:

@@ -273,7 +273,7 @@ def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
 
 
 _QUICK = {
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
 """Settings under which rows go to Python and stay there at half the price: Spark adds up the bytes of a batch
