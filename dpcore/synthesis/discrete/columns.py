@@ -170,16 +170,26 @@ def smoothed(column: Marginal) -> Marginal:
     return replace(column, values=values[:size], variance=column.variance * part)
 
 
+def smoothed_pair(table: Marginal, product: Values) -> Marginal:
+    axis = int(np.argmax(table.values.shape))
+    size = table.values.shape[axis]
+    if size <= LEAST_SMOOTHED or table.signed:
+        return table
+    lines = np.moveaxis(table.values - product, axis, -1)
+    values, part = _smooth(np.concatenate([lines, lines[..., ::-1]], axis=-1), table.variance, 1)
+    return replace(table, values=product + np.moveaxis(values[..., :size], -1, axis), variance=table.variance * part)
+
+
 def _smooth(ring: Values, variance: float, step: int) -> tuple[Values, float]:
     """Return cells of a ring with less noise, and the part of its variance that is left."""
     if step > COARSEST:
         return ring, 1.0
-    after = np.roll(ring, -step)
+    after = np.roll(ring, -step, axis=-1)
     half, noise = (ring - after) / 2, variance / 2
-    size = sum(np.roll(half**2, 2 * step * k) for k in range(-(WINDOW // 2), WINDOW // 2 + 1)) / WINDOW
+    size = sum(np.roll(half**2, 2 * step * k, axis=-1) for k in range(-(WINDOW // 2), WINDOW // 2 + 1)) / WINDOW
     kept = np.maximum(0.0, 1 - EXPLAINED * noise / np.maximum(size, 1e-9))
     mean, part = _smooth((ring + after) / 2, noise, 2 * step)
-    values: Values = (mean + kept * half + np.roll(mean - kept * half, step)) / 2
+    values: Values = (mean + kept * half + np.roll(mean - kept * half, step, axis=-1)) / 2
     return values, (part + float(kept.mean())) / 2
 
 

@@ -14,7 +14,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
-from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
+from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent, smoothed_pair
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
@@ -292,7 +292,7 @@ class Learner:
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            [*self._columns.measurements, *self.joint],
+            [*self._columns.measurements, *self._smoothed()],
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,
@@ -301,6 +301,10 @@ class Learner:
             strongest=strongest,
         )
         return self.fitted
+
+    def _smoothed(self) -> list[Marginal]:
+        products = independent(self._columns, {each.clique for each in self.joint})
+        return [smoothed_pair(each, products[each.clique]) if len(each.clique) > 1 else each for each in self.joint]
 
     def _strongest(self) -> dict[Clique, float]:
         """Return the weights against independence under which measured relations are as strong as usual.
