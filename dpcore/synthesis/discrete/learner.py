@@ -33,7 +33,7 @@ from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
-BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
+BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8), Fraction(1, 2), Fraction(5, 8))
 """Parts of the last round that may go to pairs outside the tree."""
 DROWNED, TOLD_APART = 0.15, 0.1
 """Noise of distances in parts of all rows: from which only some are told, and that these then have."""
