@@ -5,7 +5,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +26,7 @@ from dpcore.synthesis.discrete.binary_contrasts import (
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
+from dpcore.synthesis.discrete.smoothing import smoothed
 from dpcore.synthesis.discrete.workload import column_parts
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Marginal, Values, check_cells
@@ -38,10 +39,6 @@ CLEAR_RUNS = 20
 """Runs of an ordered column that are to be clear."""
 FEWEST_RUNS = 5
 """Runs that a wide ordered column has at least."""
-LEAST_SMOOTHED = 20
-"""Cells up to which a column stays as it was measured."""
-COARSEST, WINDOW, EXPLAINED = 16, 5, 1.5
-"""Of smoothing: cells of the longest step, differences judged together, and variances of noise taken off."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +49,7 @@ class Columns:
         grouping: which cells are counted as one.
         ordered: columns whose neighboring cells are similar.
         count: noisy number of rows.
-        singles: noisy one-way counts over the declared cells.
+        singles: noisy one-way counts over the declared cells, `smoothed`.
         measured: what these rest on: the number of rows, and each column or the difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
         spent: part of the loss that this took.
@@ -68,9 +65,8 @@ class Columns:
 
     @property
     def measurements(self) -> list[Marginal]:
-        """Measurements over groups of cells, of wide columns what `smoothed` leaves of them."""
-        wide = {each.clique: each for each in self.singles if each.values.size > LEAST_SMOOTHED}
-        return over_groups(self.grouping, [wide.get(each.clique, each) for each in self.measured])
+        """Measurements over groups of cells, `smoothed`."""
+        return over_groups(self.grouping, map(smoothed, self.measured))
 
     @property
     def start(self) -> dict[str, Values]:
@@ -150,47 +146,6 @@ def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> li
     if 2 * len(signed) > len(names):
         parts[()] = math.sqrt(len(signed)) / 2 * signed[0]
     return measure_cliques(measurer, parts, loss)
-
-
-def smoothed(column: Marginal) -> Marginal:
-    """Return a wide column with less noise, as far as the differences of its neighboring cells are noise.
-
-    Differences of steps of 1, 2, 4 ... cells, wherever they begin, are drawn towards 0 by what noise explains
-    of the size of their neighbors. Where cells have no order, noise explains little and little changes. The
-    variance returned is that of the posterior if differences had the law that is estimated.
-
-    Source: Coifman and Donoho (1995), translation-invariant Haar wavelets; Cai and Silverman (2001), the
-        drawing by neighbors, after James and Stein.
-    """
-    size = column.values.size
-    if size <= LEAST_SMOOTHED:
-        return column
-    ring = np.concatenate([column.values, column.values[::-1]])
-    values, part = _smooth(ring, column.variance, 1)
-    return replace(column, values=values[:size], variance=column.variance * part)
-
-
-def smoothed_pair(table: Marginal, product: Values) -> Marginal:
-    axis = int(np.argmax(table.values.shape))
-    size = table.values.shape[axis]
-    if size <= LEAST_SMOOTHED or table.signed:
-        return table
-    lines = np.moveaxis(table.values - product, axis, -1)
-    values, part = _smooth(np.concatenate([lines, lines[..., ::-1]], axis=-1), table.variance, 1)
-    return replace(table, values=product + np.moveaxis(values[..., :size], -1, axis), variance=table.variance * part)
-
-
-def _smooth(ring: Values, variance: float, step: int) -> tuple[Values, float]:
-    """Return cells of a ring with less noise, and the part of its variance that is left."""
-    if step > COARSEST:
-        return ring, 1.0
-    after = np.roll(ring, -step, axis=-1)
-    half, noise = (ring - after) / 2, variance / 2
-    size = sum(np.roll(half**2, 2 * step * k, axis=-1) for k in range(-(WINDOW // 2), WINDOW // 2 + 1)) / WINDOW
-    kept = np.maximum(0.0, 1 - EXPLAINED * noise / np.maximum(size, 1e-9))
-    mean, part = _smooth((ring + after) / 2, noise, 2 * step)
-    values: Values = (mean + kept * half + np.roll(mean - kept * half, step, axis=-1)) / 2
-    return values, (part + float(kept.mean())) / 2
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:

@@ -14,8 +14,9 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
-from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent, smoothed_pair
+from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
 from dpcore.synthesis.discrete.refinement import passes_for
+from dpcore.synthesis.discrete.smoothing import smoothed
 from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
     FEW,
@@ -289,10 +290,14 @@ class Learner:
         """Fit the model to all that was measured, from where it is."""
         warm = self.fitted.potentials if self.fitted else None
         strongest = self._strongest()
+        products = independent(self._columns, {each.clique for each in self.joint if len(each.clique) > 1})
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            [*self._columns.measurements, *self._smoothed()],
+            [
+                *self._columns.measurements,
+                *(smoothed(each, products.get(each.clique, 0.0)) for each in self.joint),
+            ],
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,
@@ -301,10 +306,6 @@ class Learner:
             strongest=strongest,
         )
         return self.fitted
-
-    def _smoothed(self) -> list[Marginal]:
-        products = independent(self._columns, {each.clique for each in self.joint})
-        return [smoothed_pair(each, products[each.clique]) if len(each.clique) > 1 else each for each in self.joint]
 
     def _strongest(self) -> dict[Clique, float]:
         """Return the weights against independence under which measured relations are as strong as usual.
