@@ -60,10 +60,10 @@ def _two(counts: CellCounts) -> None:
     pair = " × ".join(map(plain, counts.columns))
     st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
     places = [
-        side.selectbox(
+        widgets.by_title(
+            side.selectbox,
             named(_("Only rows with"), plain(name)),
-            range(len(labels)),
-            format_func=labels.__getitem__,
+            dict(enumerate(labels)),
             key=f"together-{name}",
         )
         for side, name, labels in zip(st.columns(2), counts.columns, counts.labels, strict=True)

@@ -64,28 +64,18 @@ def choose(curator: Curator) -> Candidate | None:
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
-    order = list(titles)
-    key = st.selectbox(
-        capital("release"),
-        order,
-        index=order.index(shown) if shown in order else 0,
-        format_func=lambda key: titles[key],
-        key=f"evaluate-release-{curator.account.dataset}-{len(order)}",
-    )
+    index = list(titles).index(shown) if shown in titles else 0
+    field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
+    key = widgets.by_title(st.selectbox, capital("release"), titles, index=index, key=field)
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show next to it; None while none is chosen."""
-    titles = _titles(releases.earlier(curator))
-    order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
-    key = st.selectbox(
-        _("Side by side"),
-        order,
-        index=None,
-        format_func=lambda key: titles[key],
-        key=f"evaluate-other-{candidate.key[:16]}-{len(order)}",
-    )
+    every = _titles(releases.earlier(curator)).items()
+    titles = {key: title for key, title in every if not candidate.key.startswith(key) or key == FILE}
+    field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
+    key = widgets.by_title(st.selectbox, _("Side by side"), titles, index=None, key=field)
     return None if key is None else _candidate(curator, key, titles[key], field="evaluate-other-file")
 
 

@@ -1,19 +1,16 @@
 """Rows drawn from this release and from those of other holders together."""
 
-from typing import get_args
-
 import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import Pooled
-from dpcore.synthesis.release.pooling import People
 from workbench import session
 from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import Words, _, capital
-from workbench.ui.widgets import compute, error_box, show_rows
+from workbench.ui.widgets import by_title, compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
 SAYS = Words("synthesize.pooling")
@@ -34,12 +31,8 @@ def show(name: str, release: Release) -> None:
         )
         if not files:
             return
-        people = st.radio(
-            _("Who is in these tables?"),
-            get_args(People),
-            format_func=PEOPLE.__getitem__,
-            horizontal=True,
-            key=f"{key}-people",
+        people = by_title(
+            st.radio, _("Who is in these tables?"), PEOPLE, horizontal=True, key=f"{key}-people"
         )
         try:
             others = [file_view.release_in(file) for file in files]

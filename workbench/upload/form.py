@@ -119,16 +119,12 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=most
     )
     epsilon_view.say(epsilon)
-    rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
-    choice = st.radio(
+    choice = widgets.by_title(
+        st.radio,
         _("How charges add up"),
-        rules,
-        index=rules.index(Rule.BASIC if few else Rule.ZCDP),
+        {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
+        index=int(len(draft.schema.columns) > FEW_COLUMNS),
         captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
-        format_func={
-            Rule.BASIC: _("basic: epsilons add up"),
-            Rule.ZCDP: _("zCDP: rhos add up"),
-        }.__getitem__,
         help=GLOSSARY["budget"],
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
