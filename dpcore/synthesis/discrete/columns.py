@@ -63,7 +63,7 @@ class Columns:
     clarity: float
     spent: Fraction
 
-    @property
+    @functools.cached_property
     def measurements(self) -> list[Marginal]:
         """Measurements over groups of cells, `smoothed`."""
         return over_groups(self.grouping, map(smoothed, self.measured))

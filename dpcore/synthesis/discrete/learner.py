@@ -290,14 +290,13 @@ class Learner:
         """Fit the model to all that was measured, from where it is."""
         warm = self.fitted.potentials if self.fitted else None
         strongest = self._strongest()
+        # later draws of a column stay as they are: drawn to their neighbors they would err as the first one
         products = independent(self._columns, {each.clique for each in self.joint if len(each.clique) > 1})
+        joint = [smoothed(m, products[m.clique]) if m.clique in products else m for m in self.joint]
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            [
-                *self._columns.measurements,
-                *(smoothed(each, products.get(each.clique, 0.0)) for each in self.joint),
-            ],
+            [*self._columns.measurements, *joint],
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,

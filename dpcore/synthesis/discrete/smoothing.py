@@ -23,7 +23,7 @@ COARSEST = 16
 """Cells of the halves that the longest difference compares."""
 NEAR = (-2, -1, 0, 1, 2)
 """Differences that are judged together, in lengths of one."""
-EXPLAINED = 1.5
+EXPLAINED = 1.2
 """Variances of noise that are taken off the mean square of differences."""
 
 

@@ -36,7 +36,7 @@ def by_every_beginning(values: Values) -> Values:
             differences = (means[0::2] - means[1::2]) / np.sqrt(2)
             means = (means[0::2] + means[1::2]) / np.sqrt(2)
             near = sum(np.roll(differences**2, place) for place in range(-2, 3)) / 5
-            lost.append(differences * np.maximum(0, 1 - 1.5 * DEVIATION**2 / near))
+            lost.append(differences * np.maximum(0, 1 - 1.2 * DEVIATION**2 / near))
         for differences in reversed(lost):
             means = np.stack([means + differences, means - differences], axis=1).ravel() / np.sqrt(2)
         total += np.roll(means, shift)
