@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.ui import charts, file_view, widgets
@@ -23,17 +22,14 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
 
     Args: others: columns that may hold weights or households.
     """
-    with st.expander(_("Risk of each row, and each column's part in it"), key="each-row"):
+    section = st.expander(_("Risk of each row, and each column's part in it"), key="each-row")
+    with section, widgets.errors_shown():
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
-        try:
-            with st.spinner(_("Computing"), show_time=True):
-                key = ("risk of each row", evaluation)
-                report = widgets.once_in_line(curator, key, lambda: evaluation)
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        with st.spinner(_("Computing"), show_time=True):
+            key = ("risk of each row", evaluation)
+            report = widgets.once_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.records import as_declared
+from dpcore.evaluation.declared import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -110,7 +111,7 @@ def _candidate(
     made = session.session().anonymized
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
+        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame, Plan.from_json(made.plan))
     release = curator.release(key)
     if not release.model.columns:
         st.info(_("This release has no columns to compare: it holds numbers only."))
@@ -138,9 +139,11 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     return drawn[field][1]
 
 
-def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Candidate:
+def foreign(
+    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None = None
+) -> Candidate:
     """Return the candidate of a table that no release of ours drew, as far as it fits the schema."""
-    declared = as_declared(frame, curator.schema)
+    declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         columns = commas(plain(name) for name in declared.left_out)
@@ -149,7 +152,7 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
                 columns=columns
             )
         )
-    if declared.rows_left_out:
+    if declared.spread or declared.rows_left_out:
         share = percent(declared.rows_left_out)
         notes.append(capital(SAYS.say("undeclared", share=share)))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import Pooled
 from workbench import session
@@ -10,7 +9,7 @@ from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import Words, _, capital
-from workbench.ui.widgets import by_title, compute, error_box, show_rows
+from workbench.ui.widgets import by_title, compute, errors_shown, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
 SAYS = Words("synthesize.pooling")
@@ -23,7 +22,7 @@ def show(name: str, release: Release) -> None:
 
     Args: name: of the data set, for the name of the file.
     """
-    with st.expander(_("Pool with releases of other holders")):
+    with st.expander(_("Pool with releases of other holders")), errors_shown():
         st.write(SAYS["bring"])
         key = f"pool-{release.request_id}"
         files = file_view.file_uploaders(
@@ -34,19 +33,15 @@ def show(name: str, release: Release) -> None:
         people = by_title(
             st.radio, _("Who is in these tables?"), PEOPLE, horizontal=True, key=f"{key}-people"
         )
-        try:
-            others = [file_view.release_in(file) for file in files]
-            pooled = Pooled(releases=(release, *others), people=people)
-            rows = st.number_input(
-                capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
-            )
-            shown = session.kept(
-                (key, people, int(rows), *(file.file_id for file in files)),
-                lambda: compute(drawing.head, pooled, int(rows)),
-            )
-        except DpcoreError as error:
-            error_box(error)
-            return
+        others = [file_view.release_in(file) for file in files]
+        pooled = Pooled(releases=(release, *others), people=people)
+        rows = st.number_input(
+            capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
+        )
+        shown = session.kept(
+            (key, people, int(rows), *(file.file_id for file in files)),
+            lambda: compute(drawing.head, pooled, int(rows)),
+        )
         show_rows(shown)
         file_view.download(
             "CSV",

@@ -159,11 +159,5 @@ def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like; return whether the question was answered."""
     st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
-    answer = st.radio(
-        _("Are both tables about the same people?"),
-        list(people),
-        index=None,
-        format_func=people.get,
-        key=opening.ALIKE.key,
-    )
-    return answer is not None
+    label = _("Are both tables about the same people?")
+    return widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key) is not None
