@@ -141,9 +141,8 @@ class Learner:
         view = self._view.coarsen(coarse.groups)
         estimates = {pair: coarse.merge(pair, self.fitted.model.marginal(pair)) for pair in outside}
         errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
-        weights = {pair: self._weights[pair] for pair in errors}
         spend = loss.share(1 - SELECTION_SHARE)
-        _, parts = affordable_parts(view.domain, list(errors), errors, weights, spend, view.rows)
+        _, parts = affordable_parts(view.domain, list(errors), errors, self._weights, spend, view.rows)
         parts = parts or dict.fromkeys([max(errors, key=errors.__getitem__)], 1.0)
         return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
 
@@ -169,9 +168,8 @@ class Learner:
                 total += gain(self._view.coarsen(groups).domain, outside, part)
             if total > best:
                 best, rest = total, loss.share(1 - part)
-                self._left = (
-                    (loss.share(part), outside, CoarsePairs(groups=groups, tables=())) if part else None
-                )
+                if part:
+                    self._left = (loss.share(part), outside, CoarsePairs(groups=groups, tables=()))
         return rest
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:

@@ -21,8 +21,6 @@ FEW = 20
 """Cells of an axis up to which a table stays as it was measured."""
 COARSEST = 16
 """Cells of the halves that the longest difference compares."""
-NEAR = (-2, -1, 0, 1, 2)
-"""Differences that are judged together, in lengths of one."""
 EXPLAINED = 1.2
 """Variances of noise that are taken off the mean square of differences."""
 
@@ -41,19 +39,18 @@ def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
     axis = table.values.shape.index(size)
     lines = np.moveaxis(table.values - estimate, axis, -1)
     ring = np.concatenate([lines, lines[..., ::-1]], axis=-1)  # mirrored, so that its ends meet
-    values, part = _drawn(ring, table.variance, 1)
-    values = estimate + np.moveaxis(values[..., :size], -1, axis)
-    return replace(table, values=values, variance=table.variance * part)
+    values, left = _drawn(ring, table.variance, 1)
+    return replace(table, values=estimate + np.moveaxis(values[..., :size], -1, axis), variance=left)
 
 
 def _drawn(rings: Values, variance: float, step: int) -> tuple[Values, float]:
-    """Return means over `step` cells with less noise, and the part of their variance that is left."""
+    """Return means over `step` cells with less noise, each difference judged by five, and its variance."""
     if step > COARSEST:
-        return rings, 1.0
+        return rings, variance
     after = np.roll(rings, -step, axis=-1)
     half, noise = (rings - after) / 2, variance / 2
-    near = np.mean([np.roll(half**2, 2 * step * place, axis=-1) for place in NEAR], axis=0)
+    near = np.mean([np.roll(half**2, 2 * step * place, axis=-1) for place in range(-2, 3)], axis=0)
     kept = np.maximum(0.0, 1 - EXPLAINED * noise / np.maximum(near, 1e-9))
-    mean, part = _drawn((rings + after) / 2, noise, 2 * step)
+    mean, left = _drawn((rings + after) / 2, noise, 2 * step)
     values: Values = (mean + kept * half + np.roll(mean - kept * half, step, axis=-1)) / 2
-    return values, (part + float(kept.mean())) / 2
+    return values, left + noise * float(kept.mean())
