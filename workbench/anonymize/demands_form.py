@@ -217,22 +217,17 @@ def _metric(current: AnonymizeState) -> Metric:
         return Discernibility()
     if kind == "class size":
         return AverageClassSize()
-    weights = {}
     heavy = st.multiselect(
         _("Columns that matter more, with their weights; all others have 1"),
         current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )
-    for name in heavy:
-        weights[name] = st.number_input(
-            plain(name),
-            0.1,
-            100.0,
-            3.0,
-            key=f"anonymize-weight-{name}",
-            persist_state="session",
-        )
+    keys = {name: f"anonymize-weight-{name}" for name in heavy}
+    weights = {
+        name: st.number_input(plain(name), 0.1, 100.0, 3.0, key=key, persist_state="session")
+        for name, key in keys.items()
+    }
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)

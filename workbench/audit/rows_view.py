@@ -43,20 +43,14 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
 
 
 def _ask(columns: list[str], others: list[str]) -> RowRisk:
-    weights, homes, share = st.columns(3)
-    weight = weights.selectbox(
-        _("Sampling weights, if this is a sample"),
-        others,
-        index=None,
-        key="audit-weight",
-        help=GLOSSARY["sampling weight"],
-    )
-    home = homes.selectbox(
-        _("Who lives together"),
-        others,
-        index=None,
-        key="audit-household",
-        help=GLOSSARY["household risk"],
+    *sides, share = st.columns(3)
+    asked = {
+        _("Sampling weights, if this is a sample"): ("audit-weight", "sampling weight"),
+        _("Who lives together"): ("audit-household", "household risk"),
+    }
+    weight, home = (
+        side.selectbox(label, others, index=None, key=key, help=GLOSSARY[term])
+        for side, (label, (key, term)) in zip(sides, asked.items(), strict=True)
     )
     sampled = share.number_input(
         _("Share of the population in this table, in percent"), 0.01, 99.0, 1.0, key="audit-fraction"
