@@ -18,7 +18,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: app lock parts licenses backup restore accept rekey test proofs lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
-	$(if $(FILES),WORKBENCH_FILES="$(FILES)") $(BIN)/streamlit run server.py
+	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run server.py
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
 lock:

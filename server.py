@@ -9,10 +9,22 @@ from streamlit import config
 
 from dpcore.errors import DpcoreError
 from share import answers, links
-from workbench.server.web import admission, focus, guard, headers, health, lifetime, limits, requests, signing
+from workbench.server.web import (
+    admission,
+    focus,
+    guard,
+    headers,
+    health,
+    lifetime,
+    limits,
+    requests,
+    signing,
+    tabs,
+)
 from workbench.store import files, roles, start
 from workbench.store.settings import read_settings
 
+tabs.use_allocator_of_system()
 try:
     settings = read_settings()
     roles.check_roles()

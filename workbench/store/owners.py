@@ -45,15 +45,15 @@ class Owners:
             row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
-    def owned(self, *stewards: str) -> dict[str, Owner]:
-        """Return the data sets that any of these people may spend on."""
-        known = sa.select(accounts.c.dataset, owners.c.opener, owners.c.steward).outerjoin(
+    def owned(self, *stewards: str) -> dict[str, str]:
+        """Return the data sets that any of these people may spend on, with the opener of each."""
+        opener = sa.func.coalesce(owners.c.opener, "")
+        known = sa.select(accounts.c.dataset, opener).outerjoin(
             owners, owners.c.dataset == accounts.c.dataset
         )
         mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)
         with self._store.reading() as connection:
-            rows = connection.execute(known.where(mine)).all()
-        return {row.dataset: Owner(opener=row.opener or "", steward=row.steward or "") for row in rows}
+            return dict(connection.execute(known.where(mine)).tuples().all())
 
     def shown(self, person: str) -> list[str]:
         """Return the data sets of others whose releases a person may see."""

@@ -78,12 +78,12 @@ class PersonalLedger:
 
     def of(self, dataset: str) -> PersonalLedger:
         """Return the same ledger under the key by which a data set on file is recognized."""
-        owner = self._owned().get(dataset)
-        return self if owner is None else self.under(owner.opener)
+        opener = self._owned().get(dataset)
+        return self if opener is None else self.under(opener)
 
     def handed(self) -> list[PersonalLedger]:
         """Return the same ledger under each key of a table that was handed to this person."""
-        openers = {owner.opener for owner in self._owned().values()} - {*self._names}
+        openers = {*self._owned().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
     def filed(self, table: pd.DataFrame | Source, known: str = "") -> tuple[str, PersonalLedger]:
@@ -208,7 +208,7 @@ class PersonalLedger:
     def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
         return {**content, "by": self.person.address} if self.person.address else content
 
-    def _owned(self) -> dict[str, Owner]:
+    def _owned(self) -> dict[str, str]:
         return self.owners.owned(*self._names) if self.person.role == "steward" else {}
 
     def _shown(self) -> list[str]:

@@ -7,6 +7,8 @@ a clock. All of this is tested against the pinned version in tests/workbench/ser
 import ctypes
 import gc
 import logging
+import os
+import sys
 import threading
 from collections import Counter
 from pathlib import PurePosixPath
@@ -128,6 +130,21 @@ def _empty(session: Any) -> None:
         setattr(session, name, type(getattr(session, name))())
 
 
+_ALLOCATOR = "PYTHONMALLOC"
+
+
+def use_allocator_of_system() -> None:
+    """Start the process anew, once, so that small objects too are handed out by the C library.
+
+    Python's own allocator keeps a page as long as one object lives in it, so that a server with many people
+    grows for hours, and what it frees stays readable.
+    """
+    if sys.getallocatedblocks() and _ALLOCATOR not in os.environ:  # no block where it is done
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the socket that listens would stay open
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, _ALLOCATOR: "malloc"})
+    os.environ.pop(_ALLOCATOR, None)  # processes that end give all back
+
+
 _FILL, _ARENAS = -6, -8
 """M_PERTURB and M_ARENA_MAX of glibc's malloc.h."""
 
@@ -157,17 +174,12 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
         info.session._session_state._new_session_state[key] = value
 
 
-_SHORT, _LONG = 40_000, 4_000
-"""Objects of each small size that take the place of freed ones."""
-
-
 def give_back_memory() -> None:
     """Free what is unreachable, and hand free pages to the system, as rows would stay readable in them."""
     gc.collect()
-    # Python keeps freed small objects as they were; new ones take their places
-    junk: list[object] = [object() for _ in range(_SHORT)] + [float(n) for n in range(_SHORT)]  # 16, 32 bytes
-    junk += [bytes(size) for size in range(1, 480, 16) for _ in range(_SHORT if size < 100 else _LONG)]
-    del junk
+    # a thread keeps seven freed places of each small size as they were; others are written there
+    places = [bytes(size) for size in range(8, 1_040, 16) for _ in range(8)]
+    del places
     try:
         import pyarrow as pa
 

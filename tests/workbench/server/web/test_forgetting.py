@@ -21,6 +21,13 @@ def test_an_upload_is_in_no_temporary_file(server: Server) -> None:
     assert not [target for target in targets if "(deleted)" in target], targets
 
 
+def test_small_objects_are_handed_out_by_the_c_library(server: Server) -> None:
+    """Pages of Python's own allocator stayed while one object lived there, and the server grew for hours."""
+    settings = Path(f"/proc/{server.process.pid}/environ").read_bytes().split(b"\0")
+    assert b"PYTHONMALLOC=malloc" in settings
+    assert server.said().count("You can now view") == 2  # without the setting it starts itself anew, once
+
+
 MAY_BE_LEFT = 60
 """Of 3,000 values, in ends of memory that other objects use by now; 0 to 26 were seen."""
 
