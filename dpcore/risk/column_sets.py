@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import too_many_columns
-from dpcore.tables.classes import IntArray, check_columns, class_index, dense
+from dpcore.tables.classes import IntArray, check_columns, class_sizes, dense
 from dpcore.tables.people import largest_each, people_per_class
 
 MOST_SETS = 20_000
@@ -59,24 +59,22 @@ def column_sets(
     if number > MOST_SETS:
         raise too_many_columns()
     own = [codes[name] for name in columns]
-    together = class_index(own if person is None else [*own, person])
-    first = np.empty(int(together.max(initial=-1)) + 1, dtype=np.int64)
-    first[together] = np.arange(len(together))
-    weights = np.bincount(together, counts)
-    tuples = [column[first] for column in own]
-    whose = None if person is None else person[first]
     sets = []
-    everybody = int(weights.sum()) if whose is None else int(whose.max()) + 1
-    for chosen, classes in _refinements(tuples, largest):
-        sizes = np.bincount(classes, weights) if whose is None else people_per_class(classes, whose)
+    for chosen, keys, bound in _refinements(own, largest):
+        classes = None if person is None and counts is None else dense(keys, bound)
+        if classes is None:
+            sizes = class_sizes(keys)
+        else:
+            sizes = np.bincount(classes, counts) if person is None else people_per_class(classes, person)
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
-        uniques = int(largest_each((sizes == 1)[classes], whose).sum())
+        alone = sizes == 1
+        uniques = int(alone.sum() if person is None else largest_each(alone[classes], person).sum())
         figures = ColumnSet(
             columns=tuple(columns[column] for column in chosen),
             distinction=len(sizes) / rows,
             separation=float(1 - pairs),
-            uniques=uniques / everybody,
+            uniques=uniques / (rows if person is None else int(person.max()) + 1),
         )
         sets.append((len(chosen), chosen, figures))
     return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
@@ -91,20 +89,23 @@ def _sets_up_to(size: int, columns: int) -> int:
     return sum(math.comb(columns, each) for each in range(1, size + 1))
 
 
-def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-    """Yield every set of up to `largest` columns with the class of each tuple.
+def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:
+    """Yield every set of up to `largest` columns with a key of each row's class, and what all keys are below.
 
     Each is made from the set without its last column.
     """
 
     def grow(
         chosen: tuple[int, ...], classes: IntArray, number: int
-    ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+    ) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:
         for column in range(chosen[-1] + 1 if chosen else 0, len(codes)):
             width = int(codes[column].max()) + 1
-            finer = dense(classes * width + codes[column], number * width)
-            yield (*chosen, column), finer
+            keys = classes * width
+            keys += codes[column]
+            yield (*chosen, column), keys, number * width
             if len(chosen) + 1 < largest:
+                finer = dense(keys, number * width)
+                del keys
                 yield from grow((*chosen, column), finer, int(finer.max()) + 1)
 
     return grow((), np.zeros(len(codes[0]), dtype=np.int64), 1)

@@ -101,18 +101,21 @@ def reidentification_risk(
     crowd = sizes
     if population is not None:
         crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
-    risk = largest_each(1 / sizes[classes], person)
-    of_crowd = largest_each(1 / crowd[classes], person)
+    risk, of_crowd, people = 1 / sizes, 1 / crowd, sizes
+    if person is not None:
+        risk, of_crowd = (largest_each(each[classes], person) for each in (risk, of_crowd))
+        people = np.ones(len(risk), dtype=np.int64)
+    number = int(people.sum())
     return ReidentificationRisk(
-        people=len(risk),
+        people=number,
         classes=int((sizes > 0).sum()),
         k=int(sizes[sizes > 0].min()),
-        uniques=float((risk == 1).mean()),
+        uniques=int(people[risk == 1].sum()) / number,
         highest=float(risk.max()),
-        average=float(risk.mean()),
+        average=float(np.average(risk, weights=people)),
         lowest=float(risk.min()),
         threshold=threshold,
-        above=float((risk > threshold).mean()),
+        above=int(people[risk > threshold].sum()) / number,
         journalist=float(of_crowd.max()),
-        marketer=float(of_crowd.mean()),
+        marketer=float(np.average(of_crowd, weights=people)),
     )

@@ -11,12 +11,13 @@ from dpcore.schema.values import canonical
 from dpcore.tables.classes import IntArray, class_index
 
 
-def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
+def person_of(frame: pd.DataFrame, column: str | None, places: Any = slice(None)) -> IntArray | None:
     """Return a number per person for each row, or None where every row is another person.
 
     Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
     that they are more is not known.
 
+    Args: places: the place in the frame of each row; each by default.
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if column is None:
@@ -25,7 +26,7 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
         raise no_column(column)
     if frame.empty:
         raise no_rows()
-    codes = canonical(frame[column]).persons()
+    codes = canonical(frame[column]).persons()[places]
     return None if int(codes.max()) + 1 == len(codes) else codes
 
 
@@ -33,7 +34,9 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
     """Return the ascending places of one row per person and group."""
     if person is None:
         return np.arange(len(groups))
-    _, first = np.unique(class_index([groups, person]), return_index=True)
+    pair = class_index([groups, person])
+    first = np.empty(int(pair.max(initial=-1)) + 1, dtype=np.int64)
+    first[pair[::-1]] = np.arange(len(pair))[::-1]
     return np.sort(first)
 
 

@@ -18,7 +18,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import BoolArray, IntArray, class_index, joint_keys, number_alone
+from dpcore.tables.classes import BoolArray, IntArray, class_index, class_sizes, joint_keys
 from dpcore.tables.people import largest_each, people_per_class
 from dpcore.tables.rows import CodedRows
 
@@ -113,9 +113,11 @@ class Knowledge:
         """Return the columns of the rows that are marked, with the values that these have."""
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
         for name in coded.values:
-            own = coded.frame[name].to_numpy()[visible]
-            codes[name] = class_index([own]).astype(own.dtype)
-            values[name] = coded.values[name].iloc[np.flatnonzero(np.bincount(own))]
+            own = coded.frame[name].to_numpy()
+            own = own if visible.all() else own[visible]
+            present = np.bincount(own) > 0
+            codes[name] = own if present.all() else (np.cumsum(present) - 1).astype(own.dtype)[own]
+            values[name] = coded.values[name].iloc[np.flatnonzero(present)]
         person = None if coded.person is None else class_index([coded.person[visible]])
         counts = None if coded.counts is None else coded.counts[visible]
         return cls(values=values, codes=codes, person=person, counts=counts, **columns)
@@ -125,9 +127,14 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person where people may have several rows."""
+        """The distinct tuples of the known columns, of each person where people may have several rows.
+
+        These are the rows themselves where most are different.
+        """
         columns, whose = self.columns(self.known, {}), [] if self.person is None else [self.person]
         index = class_index([*columns, *whose])
+        if index.max() > len(self) / 2:
+            return self
         first = np.empty(int(index.max()) + 1, dtype=np.int64)
         first[index] = np.arange(len(index))
         codes = {name: codes[first] for name, codes in zip(self.known, columns, strict=True)}
@@ -169,6 +176,8 @@ class Knowledge:
 
     def reveals(self, classes: IntArray) -> bool:
         """Tell whether all people of some class share one value of a sensitive column."""
+        if (np.bincount(classes) == 1).any():
+            return bool(self.sensitive)
         pairs = (
             np.unique(class_index([classes, self.codes[name]]), return_index=True)[1]
             for name in self.sensitive
@@ -194,8 +203,10 @@ def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: Int
         classes = class_index(columns)
         return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
     keys, _ = joint_keys(columns)
-    again = keys[:0] if rows is None else keys[rows > 1]
-    return number_alone(np.concatenate([keys, again])) / (len(keys) if rows is None else int(rows.sum()))
+    people = len(keys) if rows is None else int(rows.sum())
+    if rows is not None:
+        keys = np.concatenate([keys, keys[rows > 1]])
+    return int((class_sizes(keys) == 1).sum()) / people
 
 
 def verdict_of(
