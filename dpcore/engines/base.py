@@ -228,7 +228,7 @@ class Engine(ABC):
         if self._schema.unit.id_column is not None:
             return self.rows()
         distinct = self.tuples(columns)
-        return replace(CodedRows.of_frame(columns, distinct.frame, None), counts=distinct.rows)
+        return replace(CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows)
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return the rows that count among some rows, of each person as many as declared."""

@@ -55,38 +55,38 @@ def column_sets(
     """
     check_columns(columns)
     largest = len(columns) if largest is None else min(largest, len(columns))
-    number = _sets_up_to(largest, len(columns))
-    if number > MOST_SETS:
+    if largest > affordable(len(columns), largest):
         raise too_many_columns()
-    own = [codes[name] for name in columns]
     sets = []
-    for chosen, keys, bound in _refinements(own, largest):
-        classes = None if person is None and counts is None else dense(keys, bound)
-        if classes is None:
-            sizes = class_sizes(keys)
+    for chosen, keys, bound in _refinements([codes[name] for name in columns], largest):
+        if person is None:
+            sizes = class_sizes(keys, counts)
+            uniques = int((sizes == 1).sum()) / int(sizes.sum())
         else:
-            sizes = np.bincount(classes, counts) if person is None else people_per_class(classes, person)
+            classes = dense(keys, bound)
+            sizes = people_per_class(classes, person)
+            uniques = float(largest_each((sizes == 1)[classes], person).mean())
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
-        alone = sizes == 1
-        uniques = int(alone.sum() if person is None else largest_each(alone[classes], person).sum())
         figures = ColumnSet(
             columns=tuple(columns[column] for column in chosen),
             distinction=len(sizes) / rows,
             separation=float(1 - pairs),
-            uniques=uniques / (rows if person is None else int(person.max()) + 1),
+            uniques=uniques,
         )
         sets.append((len(chosen), chosen, figures))
     return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
 
 
-def affordable(columns: int, largest: int) -> int:
-    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1."""
-    return max((size for size in range(1, largest + 1) if _sets_up_to(size, columns) <= MOST_SETS), default=1)
+def affordable(columns: int, largest: int, most: int = MOST_SETS) -> int:
+    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1.
 
-
-def _sets_up_to(size: int, columns: int) -> int:
-    return sum(math.comb(columns, each) for each in range(1, size + 1))
+    Of these and all smaller ones there are at most `most`.
+    """
+    number, size = columns, 1
+    while size < largest and (number := number + math.comb(columns, size + 1)) <= most:
+        size += 1
+    return size
 
 
 def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:

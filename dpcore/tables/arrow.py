@@ -10,7 +10,6 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
@@ -146,23 +145,6 @@ def texts_coded(batch: Any) -> Any:
 
     columns = [_coded(column) if is_text(column.type) else column for column in batch.columns]
     return pa.record_batch(columns, names=batch.schema.names)
-
-
-def distinct(column: Any) -> tuple[Any, Any]:
-    """Return values of a column, and the place of each row's among them: those of a dictionary once."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column, slice(None)
-    values, places = column.dictionary, column.indices
-    if places.null_count:
-        places = places.fill_null(len(values))
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    places = places.to_numpy()
-    is_used = np.bincount(places, minlength=len(values)) > 0  # a dictionary may hold more
-    if not is_used.all():
-        values, places = values.filter(pa.array(is_used)), (np.cumsum(is_used, dtype=np.int32) - 1)[places]
-    return values, places
 
 
 def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:

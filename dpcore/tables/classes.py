@@ -96,11 +96,8 @@ def dense(keys: IntArray, bound: int) -> IntArray:
         number = np.cumsum(present, dtype=np.min_scalar_type(len(keys)))
         return number[keys].astype(np.int64) - 1
     order = ascending(keys, bound)
-    row = keys[order]
-    is_new = np.zeros(len(keys), dtype=bool)
-    np.not_equal(row[1:], row[:-1], out=is_new[1:])
-    index = np.empty(len(keys), dtype=np.int64)
-    index[order] = np.cumsum(is_new)
+    starts, index = starts_of(keys[order]), np.empty(len(keys), dtype=np.int64)
+    index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     return index
 
 
@@ -134,8 +131,13 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
     return index, bound
 
 
-def class_sizes(keys: IntArray) -> IntArray:
-    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys."""
+def class_sizes(keys: IntArray, counts: IntArray | None = None) -> IntArray:
+    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys.
+
+    Args: counts: how many rows each key stands for; 1 by default.
+    """
+    if counts is not None:
+        return np.bincount(class_index([keys]), counts).astype(np.int64)
     largest = int(keys.max(initial=0))
     if largest < len(keys):
         sizes = np.bincount(keys)

@@ -11,13 +11,12 @@ from dpcore.schema.values import canonical
 from dpcore.tables.classes import IntArray, class_index
 
 
-def person_of(frame: pd.DataFrame, column: str | None, places: Any = slice(None)) -> IntArray | None:
+def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     """Return a number per person for each row, or None where every row is another person.
 
     Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
     that they are more is not known.
 
-    Args: places: the place in the frame of each row; each by default.
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if column is None:
@@ -26,7 +25,7 @@ def person_of(frame: pd.DataFrame, column: str | None, places: Any = slice(None)
         raise no_column(column)
     if frame.empty:
         raise no_rows()
-    codes = canonical(frame[column]).persons()[places]
+    codes = canonical(frame[column]).persons()
     return None if int(codes.max()) + 1 == len(codes) else codes
 
 

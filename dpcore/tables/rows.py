@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -90,34 +92,27 @@ class CodedRows(Microdata):
     counts: IntArray | None = None
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], column: Callable[[str], tuple[pd.DataFrame, Any]], person: IntArray | None
-    ) -> Self:
+    def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:
         """Code columns, one after the other.
 
-        Args: column: gives a frame with the column of a name, and the place in it of each row.
+        Args: frame: gives one with the column of a name.
         Raises: SchemaError for an unknown column, or without rows.
         """
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
         for name in names:
-            frame, places = column(name)
-            leaves = leaves_of(frame, name)
-            codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))[places]
+            leaves = leaves_of(frame(name), name)
+            codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
             own = pd.Series(leaves.values, name=name)
             values[name] = own.reindex(range(len(own) + leaves.has_missing))
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
-    @classmethod
-    def of_frame(cls, names: Sequence[str], frame: pd.DataFrame, person: IntArray | None) -> Self:
-        """Code columns of a frame, row by row."""
-        return cls.of(names, lambda _: (frame, slice(None)), person)
-
     def in_order(self) -> Self:
         """Return the rows sorted by their first columns, as many as one key takes."""
-        codes = {name: column.to_numpy() for name, column in self.frame.items()}
-        fit = np.cumprod([len(self.values[name]) for name in codes], dtype=float) < 2**62
-        order = ascending(*joint_keys([own for own, fits in zip(codes.values(), fit, strict=True) if fits]))
-        frame = pd.DataFrame({name: own[order] for name, own in codes.items()}, copy=False)
+        bounds = accumulate((len(own) for own in self.values.values()), operator.mul)
+        first = self.frame.columns[: sum(bound < 2**62 for bound in bounds)]
+        order = ascending(*joint_keys([self.frame[name].to_numpy() for name in first]))
+        codes = {name: own.to_numpy()[order] for name, own in self.frame.items()}
+        frame = pd.DataFrame(codes, copy=False)
         return replace(self, frame=frame, person=None if self.person is None else self.person[order])
 
 

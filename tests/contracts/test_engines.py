@@ -221,7 +221,7 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
         assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
     assert holdings(other.tuples(names[4:6], by=HOSTILE[6])) == by_hand(frame, names[4:6], HOSTILE[6])
     for columns in (names[:3], HOSTILE[3:]):
-        coded = CodedRows.of_frame(columns, frame, person_of(frame, HOSTILE[6]))
+        coded = CodedRows.of(columns, lambda _: frame, person_of(frame, HOSTILE[6]))
         assert by_person(other.coded(columns)) in (Counter(), by_person(coded))
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import distinct, frame_of, is_text, parsed, texts_coded, uncoded
+from dpcore.tables.arrow import frame_of, is_text, parsed, texts_coded, uncoded
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
 
@@ -143,12 +143,11 @@ class ArrowEngine(Engine):
         with self._reading() as reading:
             read = functools.partial(self._read, reading, names, None, copy)
             self._pass(Checking(reads=()), reading.pieces, read)
-        frame, places = (pd.DataFrame(), None) if person is None else self._column(copy, person)
-        whose = person_of(frame, person, places)
+        whose = None if person is None else person_of(self._column(copy, person), person)
         return CodedRows.of(columns, functools.partial(self._column, copy), whose).in_order()
 
-    def _column(self, copy: Spool, name: str) -> tuple[pd.DataFrame, npt.NDArray[Any]]:
-        """Return the distinct values of one column of a copy, and the place of each row's among them."""
+    def _column(self, copy: Spool, name: str) -> pd.DataFrame:
+        """Return one column of a copy, in which texts are categories."""
         import pyarrow as pa
 
         self._on_rows(self._all_rows())
@@ -157,10 +156,10 @@ class ArrowEngine(Engine):
         if self._reader.as_text and isinstance(declared, Date | NumberColumn):
             batches = parsed(batches, is_date=isinstance(declared, Date))
         (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
-        values, places = distinct(whole.column(0))
-        if is_text(values.type) and len(values) > MOST_TUPLES:
+        frame = frame_of(whole)
+        if is_text(whole.column(0).type) and len(frame[name].cat.categories) > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
-        return frame_of(pa.record_batch([values], names=[name])), places
+        return frame
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""

@@ -184,7 +184,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
         coded, roles = original, self.roles or ()
         if not isinstance(coded, CodedRows):
             whose = person_of(original.frame, schema.unit.id_column)
-            coded = CodedRows.of_frame(self._names, original.frame, whose)
+            coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(columns)
         visible = visible_in(coded, columns)
@@ -303,7 +303,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
     """
     check_columns(columns)
-    return visible_in(CodedRows.of_frame(columns, frame, None), columns)
+    return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:

@@ -202,11 +202,8 @@ def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: Int
     if person is not None:
         classes = class_index(columns)
         return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
-    keys, _ = joint_keys(columns)
-    people = len(keys) if rows is None else int(rows.sum())
-    if rows is not None:
-        keys = np.concatenate([keys, keys[rows > 1]])
-    return int((class_sizes(keys) == 1).sum()) / people
+    sizes = class_sizes(joint_keys(columns)[0], rows)
+    return int((sizes == 1).sum()) / int(sizes.sum())
 
 
 def verdict_of(
