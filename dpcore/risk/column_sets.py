@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import too_many_columns
-from dpcore.tables.classes import IntArray, check_columns, class_sizes, dense
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.classes import IntArray, check_columns, dense
+from dpcore.tables.people import crowds
 
 MOST_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a millisecond a set."""
@@ -58,14 +58,8 @@ def column_sets(
     if largest > affordable(len(columns), largest):
         raise too_many_columns()
     sets = []
-    for chosen, keys, bound in _refinements([codes[name] for name in columns], largest):
-        if person is None:
-            sizes = class_sizes(keys, counts)
-            uniques = int((sizes == 1).sum()) / int(sizes.sum())
-        else:
-            classes = dense(keys, bound)
-            sizes = people_per_class(classes, person)
-            uniques = float(largest_each((sizes == 1)[classes], person).mean())
+    for chosen, keys in _refinements([codes[name] for name in columns], largest):
+        sizes, uniques = crowds(keys, person, counts)
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
         figures = ColumnSet(
@@ -89,20 +83,20 @@ def affordable(columns: int, largest: int, most: int = MOST_SETS) -> int:
     return size
 
 
-def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:
-    """Yield every set of up to `largest` columns with a key of each row's class, and what all keys are below.
+def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+    """Yield every set of up to `largest` columns with a key of each row's class.
 
     Each is made from the set without its last column.
     """
 
     def grow(
         chosen: tuple[int, ...], classes: IntArray, number: int
-    ) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:
+    ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
         for column in range(chosen[-1] + 1 if chosen else 0, len(codes)):
             width = int(codes[column].max()) + 1
             keys = classes * width
             keys += codes[column]
-            yield (*chosen, column), keys, number * width
+            yield (*chosen, column), keys
             if len(chosen) + 1 < largest:
                 finer = dense(keys, number * width)
                 del keys

@@ -101,21 +101,18 @@ def reidentification_risk(
     crowd = sizes
     if population is not None:
         crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
-    risk, of_crowd, people = 1 / sizes, 1 / crowd, sizes
-    if person is not None:
-        risk, of_crowd = (largest_each(each[classes], person) for each in (risk, of_crowd))
-        people = np.ones(len(risk), dtype=np.int64)
-    number = int(people.sum())
+    risk = largest_each(1 / sizes[classes], person)
+    of_crowd = risk if crowd is sizes else largest_each(1 / crowd[classes], person)
     return ReidentificationRisk(
-        people=number,
+        people=len(risk),
         classes=int((sizes > 0).sum()),
         k=int(sizes[sizes > 0].min()),
-        uniques=int(people[risk == 1].sum()) / number,
+        uniques=float((risk == 1).mean()),
         highest=float(risk.max()),
-        average=float(np.average(risk, weights=people)),
+        average=float(risk.mean()),
         lowest=float(risk.min()),
         threshold=threshold,
-        above=int(people[risk > threshold].sum()) / number,
+        above=float((risk > threshold).mean()),
         journalist=float(of_crowd.max()),
-        marketer=float(np.average(of_crowd, weights=people)),
+        marketer=float(of_crowd.mean()),
     )

@@ -107,8 +107,7 @@ def ascending(keys: IntArray, bound: int) -> IntArray | slice:
         return slice(None)
     order = np.argsort(keys.astype(np.uint16), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
-        digit = (keys >> shift).astype(np.uint16)[order]
-        order = order[np.argsort(digit, kind="stable")]
+        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
     return order
 
 
@@ -131,13 +130,8 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
     return index, bound
 
 
-def class_sizes(keys: IntArray, counts: IntArray | None = None) -> IntArray:
-    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys.
-
-    Args: counts: how many rows each key stands for; 1 by default.
-    """
-    if counts is not None:
-        return np.bincount(class_index([keys]), counts).astype(np.int64)
+def class_sizes(keys: IntArray) -> IntArray:
+    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys."""
     largest = int(keys.max(initial=0))
     if largest < len(keys):
         sizes = np.bincount(keys)

@@ -18,8 +18,8 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import BoolArray, IntArray, class_index, class_sizes, joint_keys
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.classes import BoolArray, IntArray, class_index, counted_pairs, joint_keys
+from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
 FEW, MANY = 0.05, 0.5
@@ -148,12 +148,6 @@ class Knowledge:
         self.left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
-    def sizes(self, classes: IntArray) -> IntArray:
-        """Count the people of each class, (classes,)."""
-        if self.counts is not None:
-            return np.bincount(classes, self.counts).astype(np.int64)
-        return people_per_class(classes, self.person)
-
     def columns(self, names: Sequence[str], coarser: Mapping[str, IntArray]) -> list[IntArray]:
         """Return the codes of some columns, each (rows,).
 
@@ -178,16 +172,13 @@ class Knowledge:
         """Tell whether all people of some class share one value of a sensitive column."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
-        pairs = (
-            np.unique(class_index([classes, self.codes[name]]), return_index=True)[1]
-            for name in self.sensitive
-        )
-        return any((np.bincount(classes[first]) == 1).any() for first in pairs)
+        owners = (counted_pairs(classes, self.codes[name])[0] for name in self.sensitive)
+        return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
         classes = class_index(self.columns(self.known, coarser))
-        small = self.sizes(classes).min() < crowd or self.reveals(classes)
+        small = crowds(classes, self.person, self.counts)[0].min() < crowd or self.reveals(classes)
         return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
 
 
@@ -199,11 +190,7 @@ def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: Int
         person: (rows,) whose they are; None where every row is one.
         rows: how many rows each stands for, where it stands for several, all of different people.
     """
-    if person is not None:
-        classes = class_index(columns)
-        return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
-    sizes = class_sizes(joint_keys(columns)[0], rows)
-    return int((sizes == 1).sum()) / int(sizes.sum())
+    return crowds(joint_keys(columns)[0], person, rows)[1]
 
 
 def verdict_of(
