@@ -102,11 +102,13 @@ def parts(frame: pd.DataFrame) -> Rows:
     return frame.drop(columns="label").to_numpy(dtype=float), frame["label"].to_numpy(dtype=int)
 
 
-def draw(frame: pd.DataFrame, schema: dp.Schema, epsilon: str, columns: Sequence[str]) -> pd.DataFrame:
+def draw(
+    frame: pd.DataFrame, schema: dp.Schema, epsilon: str, columns: Sequence[str], detail: Any = None
+) -> pd.DataFrame:
     """A drawn table; drawing is free, and more rows than people leave less to the chance of drawing."""
     loss = dp.PureDP(epsilon=epsilon)
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-    release = curator.run(dp.Gaussian.of(schema, label="label"), loss)
+    release = curator.run(dp.Gaussian.of(schema, label="label", detail=detail), loss)
     return release.sample(DRAWN_ROWS)[list(columns)]
 
 
@@ -222,7 +224,9 @@ def best_of_book(rows: pd.DataFrame, epsilon: str) -> dict[str, float]:
     return {name: round(float(each.min() if "mse" in name else each.max()), 4) for name, each in groups}
 
 
-def report(path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int]) -> dict[str, Any]:
+def report(
+    path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int], detail: Any = None
+) -> dict[str, Any]:
     """All settings of one table, and microaggregation for each of `ks`."""
     table, frame = path.stem.removeprefix("privsyn_"), read(path)
     schema, columns = schema_of(frame), list(frame.columns)
@@ -233,7 +237,7 @@ def report(path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int]) ->
         found: list[dict[str, float]] = []
         for training, held, trained in prepared:
             for _ in range(runs):
-                drawn = draw(training, schema, epsilon, columns)
+                drawn = draw(training, schema, epsilon, columns, detail)
                 found.append(scores(parts(drawn), parts(training), held, trained))
         setting = {"epsilon": epsilon, **_summary(found), "book_best": best_of_book(of_book, epsilon)}
         if table in BARS and epsilon in EPSILONS:
@@ -313,11 +317,12 @@ def main() -> None:
     parser.add_argument("--epsilon", nargs="*", help="0.1, 0.5 and 1; for --figures five of them")
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--detail", help="what is measured, such as pair; chosen by the recipe without it")
     parser.add_argument("--figures", type=Path, help="where to write the lines of the book's figures")
     args = parser.parse_args()
     ks = KS if args.figures else ()
     epsilons = args.epsilon or (FIGURES_EPSILONS if args.figures else EPSILONS)
-    found = [report(path, epsilons, args.runs, ks) for path in args.data if path.exists()]
+    found = [report(path, epsilons, args.runs, ks, args.detail) for path in args.data if path.exists()]
     if args.figures:
         lines_ = ",\n".join(json.dumps(line) for line in figures(found))
         head = {"cpu_s": {each["table"]: each["cpu_s"] for each in found}, "constants": constants()}

@@ -3,7 +3,6 @@
 import streamlit as st
 
 import dpcore.local as dl
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.local_dp import design, form, view
 from workbench.local_dp.words import NOTES
@@ -19,17 +18,13 @@ def design_survey() -> None:
     experts = st.expander(_("For experts"), key="local-experts")
     with left:
         text, answers, epsilon, people = form.ask(experts)
-    with right:
+    with right, widgets.errors_shown():
         st.subheader(_("What you would get"))
-        try:
-            question = form.expect(text, answers, epsilon, people, experts)
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        question = form.expect(text, answers, epsilon, people, experts)
         session.own(design.LocalState).question = question
         form.invite(question, people)
-    with experts:
-        form.curves(len(answers), epsilon, people)
+        with experts:
+            form.curves(len(answers), epsilon, people)
 
 
 def see_answer() -> None:

@@ -75,14 +75,7 @@ def person_as(address: str | None) -> Person:
         )
     if address is None:
         return roles.ALONE
-    address = address.strip().lower()
-    if roles.role_of(address) != "steward":
-        raise ParameterError(
-            "{address} has no such role on this server",
-            remedy="ask whoever runs this server",
-            address=address[:200],
-        )
-    return Person(address=address, role="steward")
+    return Person(address=roles.with_role(address, "steward"), role="steward")
 
 
 def ledger_of(person: Person) -> PersonalLedger:

@@ -25,7 +25,7 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
+INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
 ABSENT = -1
 """Code of a missing or unreadable value of a column without an order."""
 
@@ -139,7 +139,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan).copy()
         unread = np.isnan(numbers) & ~missing
         if unread.any():
-            ends = texts[unread].astype("str").str.extract(_INTERVAL).astype("float64")
+            ends = texts[unread].astype("str").str.extract(INTERVAL).astype("float64")
             numbers[unread] = ends.mean(axis=1, skipna=False).to_numpy()
     numbers[missing | ~np.isfinite(numbers)] = np.nan
     return numbers
@@ -173,59 +173,3 @@ def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
     codes = pd.factorize(texts)[0].astype(np.float64)  # ABSENT where missing
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(codes, ends))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Declared:
-    """A table in the cells of a schema.
-
-    Attributes:
-        frame: the columns and rows that have one.
-        left_out: columns of the schema most of whose values have no cell.
-        rows_left_out: share of the rows that have a value without a cell in a column that was kept.
-    """
-
-    frame: pd.DataFrame
-    left_out: tuple[str, ...]
-    rows_left_out: float
-
-
-def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
-    """Cut a table made elsewhere to what has cells of the schema.
-
-    Written intervals become middles.
-    """
-    kept: dict[str, pd.Series] = {}
-    left_out = []
-    fits = np.ones(len(frame), dtype=bool)
-    for column in schema.columns:
-        if column.name not in frame:
-            continue
-        values = frame[column.name]
-        if column.check(values).refused:
-            values, readable = _with_cells(column, values)
-            if readable.mean() < 0.5:
-                left_out.append(column.name)
-                continue
-            fits &= readable
-        kept[column.name] = values
-    return Declared(
-        frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
-        left_out=tuple(left_out),
-        rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
-    )
-
-
-def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
-    if isinstance(column, IntervalColumn):
-        numbers = numbers_of(column, values)
-        readable = ~np.isnan(numbers) | column.missing
-        if isinstance(column, Date):
-            days = np.where(np.isnan(numbers), 0, numbers).astype("datetime64[D]").astype("datetime64[s]")
-            return pd.Series(days, index=values.index).where(~np.isnan(numbers)), readable
-        return pd.Series(numbers, index=values.index), readable
-    texts = texts_in(column, values)
-    readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
-    if column.missing:
-        readable = readable | texts.isna().to_numpy(dtype=bool)
-    return texts, readable

@@ -205,7 +205,7 @@ def recipe(random: Random, schema: dp.Schema) -> Recipe:
     if kind == "gaussian":
         rest = [name for name in names if name != some[0] and schema.domain.size(name) > 1]
         cut = random.randint(0, len(rest))
-        detail = random.choice([None, None, "means", "variances", "products", "cells"])
+        detail = random.choice([None, None, "means", "variances", "products", "cells", "pair"])
         return Gaussian(
             label=some[0], features=tuple(rest[:cut]), one_hot=tuple(rest[cut : cut + 2]), detail=detail
         )

@@ -8,7 +8,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.records import as_declared, distances, numbers_of, records
+from dpcore.evaluation.records import distances, numbers_of, records
 from dpcore.evaluation.utility.features import matrix
 from tests.evaluation.people import SCHEMA, people
 
@@ -73,23 +73,6 @@ def test_nothing_in_common() -> None:
     for other, said in ((pd.DataFrame({"x": [1]}), "in common"), (people(0, 1), "no rows")):
         with pytest.raises((ParameterError, SchemaError), match=said):
             records([people(3, 1), other], SCHEMA)
-
-
-def test_a_foreign_table_as_far_as_it_fits() -> None:
-    """One generalized column would keep a whole file from being compared."""
-    frame = people(200, 1).assign(married="*", extra=1)
-    frame["age"] = [f"[{age // 10 * 10}, {age // 10 * 10 + 10})" for age in frame["age"]]
-    frame.loc[:19, "children"] = 99
-    frame["city"] = frame["city"].where(frame.index >= 20, "Z")
-    found = as_declared(frame, SCHEMA)
-    assert found.left_out == ("married",)
-    assert found.rows_left_out == pytest.approx(0.1)
-    assert list(found.frame.columns) == ["age", "city", "income", "children", "weight"]
-    assert len(SCHEMA.encode(found.frame.assign(married="yes"))["age"]) == 180
-    assert found.frame["age"].tolist() == [age // 10 * 10 + 5 for age in people(200, 1)["age"][20:]]
-    nothing = as_declared(pd.DataFrame({"x": [1, 2]}), SCHEMA)
-    assert nothing.left_out == ()
-    assert list(nothing.frame.columns) == []
 
 
 ONE_BY_ONE = [

@@ -27,7 +27,14 @@ def test_a_table_for_learning(opened):
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)  # 0.3 of a range of 2
     opened.set("number_input", "exactly", 0.5)
     assert metric(opened, "Cost") == "epsilon 0.5"
+    assert "Find features that go together, for a fifth of the loss" in [e.label for e in opened.at.checkbox]
+    opened.set("selectbox", "Learner", "pair")
+    assert "Find features that go together, for a fifth of the loss" not in [
+        e.label for e in opened.at.checkbox
+    ]
     opened.release()
+    asked = [line.content for line in opened.session.curators[opened.session.current].lines()]
+    assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
     assert "What each class is like" in opened.text

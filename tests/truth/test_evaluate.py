@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
+import json
 import math
 import re
 from typing import Any
@@ -338,6 +339,40 @@ def test_overview_and_columns(marking, name: str) -> None:
     tab, truth = walked(name)
     facts = around(tab) | merged(overview(truth), of_columns(truth))
     assert check(figures(tab, marking), facts, STATIC, None) >= {"worst column > value", MOVED, HEAD + "mean"}
+
+
+def spread(name: str, tree: list[list[str]], labels: pd.Series) -> pd.Series:
+    """Rows of each value, where every label adds an even share to each of the values below it."""
+    parts: dict[str, float] = {}
+    for label, rows in labels.value_counts().items():
+        below = next(level for level in tree if label in level)
+        leaves = [leaf for leaf, above in zip(tree[0], below, strict=True) if above == label]
+        for leaf in leaves:
+            parts[leaf] = parts.get(leaf, 0) + rows / len(leaves)
+    return pd.Series(parts, name=name)
+
+
+def test_anonymized_table() -> None:
+    """Rows of generalized labels would be left out, and the figures be those of the others."""
+    odd = TABLES["300 rows"]
+    tab = opened(odd).go("anonymize").set("selectbox", "Method", "local recoding")
+    tab.press("Make the anonymized table").press("Evaluate").go("evaluate")
+    made, rows = tab.session.anonymized, len(odd.frame)
+    trees, frame = json.loads(made.plan)["hierarchies"], made.table.frame.astype(str)
+    assert len(frame) == rows
+    assert trees.keys() & set(frame)
+    distances = dict.fromkeys(frame, 0.0)
+    for name in trees.keys() & set(frame):
+        own = odd.frame[name].astype(str).value_counts()
+        distances[name] = spread(name, trees[name], frame[name]).sub(own, fill_value=0).abs().sum() / 2 / rows
+    worst = max(distances, key=lambda name: distances[name])
+    moved = "rows that would have to change"
+    table = next(each.value for each in tab.at.dataframe if moved in each.value)
+    names, shares = table["column"], table[moved]
+    assert names[0] == worst
+    assert distances[worst] > 0.05
+    for name, share in zip(names, shares, strict=True):
+        assert float(re.findall(r"[\d.]+", share)[0]) / 100 == pytest.approx(distances[name], abs=0.02)
 
 
 def test_pairs(marking) -> None:

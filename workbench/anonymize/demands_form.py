@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.coding import Coding
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -61,13 +60,8 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     )
     models = _secrets(current)
     with st.expander(_("For experts"), key="anonymize-more"):
-        suppressed = st.selectbox(
-            capital("suppressed rows"),
-            SUPPRESSED_ROWS,
-            format_func=SUPPRESSED_WORDS.__getitem__,
-            key="anonymize-suppressed",
-            persist_state="session",
-        )
+        label, key = capital("suppressed rows"), "anonymize-suppressed"
+        suppressed = widgets.by_title(st.selectbox, label, SUPPRESSED_WORDS, key=key, persist_state="session")
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
         coded, randomized = _coded(curator, current)
@@ -166,13 +160,9 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     names, kinds = current.sensitive, SecretForm.kinds()
     if not names:
         return ()
-    kind = st.selectbox(
-        _("What should stay unknown"),
-        [NOTHING, *kinds],
-        format_func=lambda kind: _("none") if kind == NOTHING else _(kinds[kind].title),
-        key=SECRET.key,
-        persist_state="session",
-    )
+    titles = {NOTHING: _("none")} | {kind: _(form.title) for kind, form in kinds.items()}
+    label = _("What should stay unknown")
+    kind = widgets.by_title(st.selectbox, label, titles, key=SECRET.key, persist_state="session")
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
@@ -193,13 +183,8 @@ def _own_model(column: str) -> PrivacyModel:
     """Ask for a demand on this column alone."""
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
-    kind = left.selectbox(
-        plain(column),
-        list(kinds),
-        format_func=lambda kind: _(kinds[kind].title),
-        key=f"anonymize-own-{column}",
-        persist_state="session",
-    )
+    titles, key = {kind: _(form.title) for kind, form in kinds.items()}, f"anonymize-own-{column}"
+    kind = widgets.by_title(left.selectbox, plain(column), titles, key=key, persist_state="session")
     return kinds[kind].choose(right, f"-{column}")(column)
 
 
@@ -221,10 +206,10 @@ def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[]
 
 def _metric(current: AnonymizeState) -> Metric:
     """Ask for the metric to minimize, with a weight per column where it takes any."""
-    kind = st.selectbox(
+    kind = widgets.by_title(
+        st.selectbox,
         capital("what is minimized"),
-        list(METRIC_WORDS),
-        format_func=METRIC_WORDS.__getitem__,
+        METRIC_WORDS,
         key="anonymize-metric",
         persist_state="session",
     )
@@ -232,22 +217,17 @@ def _metric(current: AnonymizeState) -> Metric:
         return Discernibility()
     if kind == "class size":
         return AverageClassSize()
-    weights = {}
     heavy = st.multiselect(
         _("Columns that matter more, with their weights; all others have 1"),
         current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )
-    for name in heavy:
-        weights[name] = st.number_input(
-            plain(name),
-            0.1,
-            100.0,
-            3.0,
-            key=f"anonymize-weight-{name}",
-            persist_state="session",
-        )
+    keys = {name: f"anonymize-weight-{name}" for name in heavy}
+    weights = {
+        name: st.number_input(plain(name), 0.1, 100.0, 3.0, key=key, persist_state="session")
+        for name, key in keys.items()
+    }
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)

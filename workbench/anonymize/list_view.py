@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from workbench import session
@@ -17,19 +16,16 @@ from workbench.ui.wording import plain
 
 def show(curator: Curator, table: AnonymizedTable) -> None:
     """Ask for the list, and show whom it finds once its values are recoded in the same way."""
-    with st.expander(_("What would somebody with a list of people find in it?"), key="relink"):
+    section = st.expander(_("What would somebody with a list of people find in it?"), key="relink")
+    with section, widgets.errors_shown():
         widgets.internal_badge()
         listed = known_people(curator, key="relink-list")
         if listed is None:
             return
         name, given = listed
-        try:
-            digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
-            with st.spinner(_("Computing"), show_time=True):
-                match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
+        with st.spinner(_("Computing"), show_time=True):
+            match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
         st.markdown(
             plans.SAYS.say(
                 "found",

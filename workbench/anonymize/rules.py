@@ -77,12 +77,7 @@ def groups(hierarchy: Hierarchy) -> pd.DataFrame:
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)
-        lines.append(
-            {
-                _("level"): number,
-                _("groups"): len(sizes),
-                _("values in the largest"): int(sizes.max()),
-                _("such as"): " · ".join(map(str, sizes.index[:EXAMPLES])),
-            }
-        )
-    return pd.DataFrame(lines)
+        examples = " · ".join(map(str, sizes.index[:EXAMPLES]))
+        lines.append((number, len(sizes), int(sizes.max()), examples))
+    headings = [_("level"), _("groups"), _("values in the largest"), _("such as")]
+    return pd.DataFrame(lines, columns=headings)

@@ -69,12 +69,8 @@ def _order(values: list[str], key: str) -> Hierarchy:
 
 
 def _dates(values: list[str], key: str) -> Hierarchy:
-    periods = st.multiselect(
-        rules.RULES["dates"],
-        list(rules.PERIODS),
-        list(rules.PERIODS),
-        format_func=rules.PERIODS.__getitem__,
-        key=f"{key}-periods",
+    periods = widgets.by_title(
+        st.multiselect, rules.RULES["dates"], rules.PERIODS, list(rules.PERIODS), key=f"{key}-periods"
     )
     return rules.by_dates(values, periods)
 

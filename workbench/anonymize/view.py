@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -120,20 +121,18 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
-    highest = report.after.risk.highest
+    highest, quiet = report.after.risk.highest, dict[str, Any](delta_color="off", delta_arrow="off")
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
         named(_("before"), percent(report.before.risk.uniques)),
-        delta_color="off",
-        delta_arrow="off",
+        **quiet,
     )
     risk.metric(
         _("Highest risk"),
         _("{share}, 1 in {people}").format(share=percent(highest), people=number(1 / highest)),
         named(_("before"), percent(report.before.risk.highest)),
-        delta_color="off",
-        delta_arrow="off",
+        **quiet,
     )
     loss.metric(
         capital("generalized"),
@@ -188,31 +187,23 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
     st.success(plans.SAYS.say("ready", models=plain(stored(*table.guarantee.models), at_most=800)))
     widgets.show_rows(table.table.frame.head(200))
+    made = f"anonymized {models}"
+
+    def offer(label: str, data: Any, what: str, ending: str, **options: Any) -> None:
+        file_view.download(label, data, file_name(name, what, ending), **options)
+
     with st.container(horizontal=True):
-        file_view.download("CSV", lambda: to_csv(table.table), file_name(name, f"anonymized {models}", "csv"))
-        file_view.download(
-            "Parquet",
-            lambda: to_parquet(table.table, table.guarantee.as_metadata()),
-            file_name(name, f"anonymized {models}", "parquet"),
-        )
-        file_view.download(
-            _("Plan (JSON, internal)"),
-            table.plan,
-            file_name(name, f"plan {models}", "json"),
-            icon="description",
-            help=_("It makes the same table again, and lists values of the original: do not publish it."),
-        )
+        offer("CSV", lambda: to_csv(table.table), made, "csv")
+        parquet = functools.partial(to_parquet, table.table, table.guarantee.as_metadata())
+        offer("Parquet", parquet, made, "parquet")
+        secret = _("It makes the same table again, and lists values of the original: do not publish it.")
+        label = _("Plan (JSON, internal)")
+        offer(label, table.plan, f"plan {models}", "json", icon="description", help=secret)
         if table.follow_up:
             label = _("Follow-up table (JSON, internal)")
-            file_view.download(
-                label, table.follow_up, file_name(name, "follow-up internal", "json"), icon="key"
-            )
-        file_view.download(
-            _("Download as one HTML file"),
-            lambda: of_table.file(table.table, table.guarantee, warnings),
-            file_name(name, f"anonymized {models}", "html"),
-            icon="description",
-        )
+            offer(label, table.follow_up, "follow-up internal", "json", icon="key")
+        page = functools.partial(of_table.file, table.table, table.guarantee, warnings)
+        offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
             session.leave(session.Judge())
             st.switch_page("pages/evaluate.py")

@@ -20,12 +20,8 @@ def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Ou
         widgets.errors_shown(),
     ):
         titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
-        rule = st.selectbox(
-            _("Measure against published criteria"),
-            titles,
-            index=None,
-            format_func=titles.__getitem__,
-            key="audit-rule",
+        rule = widgets.by_title(
+            st.selectbox, _("Measure against published criteria"), titles, index=None, key="audit-rule"
         )
         if rule is not None:
             criterion = Criterion.load(rule)

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
@@ -22,7 +21,8 @@ SAYS = Words("audit.person")
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
     """Ask for what is known, and show the answer in sentences."""
     title = _("What would somebody learn about one person?")
-    with st.expander(title, icon=":material/person_search:", key="one-person"):
+    section = st.expander(title, icon=":material/person_search:", key="one-person")
+    with section, widgets.errors_shown():
         st.write(SAYS["ask"])
         known = []
         cells = st.columns(min(ASKED, len(columns)))
@@ -32,15 +32,11 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
                 known.append(parsed(name, text.strip()))
         if not known:
             return
-        try:
-            report = session.once(
-                curator,
-                ("one person", tuple(known), tuple(sensitive)),
-                lambda: OnePerson(known=tuple(known), sensitive=tuple(sensitive)),
-            )
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        report = session.once(
+            curator,
+            ("one person", tuple(known), tuple(sensitive)),
+            lambda: OnePerson(known=tuple(known), sensitive=tuple(sensitive)),
+        )
         for sentence in sentences(report):
             st.markdown(sentence)
         for name, table in tables(report).items():

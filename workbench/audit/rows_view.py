@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.ui import charts, file_view, widgets
@@ -23,17 +22,14 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
 
     Args: others: columns that may hold weights or households.
     """
-    with st.expander(_("Risk of each row, and each column's part in it"), key="each-row"):
+    section = st.expander(_("Risk of each row, and each column's part in it"), key="each-row")
+    with section, widgets.errors_shown():
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
-        try:
-            with st.spinner(_("Computing"), show_time=True):
-                key = ("risk of each row", evaluation)
-                report = widgets.once_in_line(curator, key, lambda: evaluation)
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        with st.spinner(_("Computing"), show_time=True):
+            key = ("risk of each row", evaluation)
+            report = widgets.once_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
@@ -47,20 +43,14 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
 
 
 def _ask(columns: list[str], others: list[str]) -> RowRisk:
-    weights, homes, share = st.columns(3)
-    weight = weights.selectbox(
-        _("Sampling weights, if this is a sample"),
-        others,
-        index=None,
-        key="audit-weight",
-        help=GLOSSARY["sampling weight"],
-    )
-    home = homes.selectbox(
-        _("Who lives together"),
-        others,
-        index=None,
-        key="audit-household",
-        help=GLOSSARY["household risk"],
+    *sides, share = st.columns(3)
+    asked = {
+        _("Sampling weights, if this is a sample"): ("audit-weight", "sampling weight"),
+        _("Who lives together"): ("audit-household", "household risk"),
+    }
+    weight, home = (
+        side.selectbox(label, others, index=None, key=key, help=GLOSSARY[term])
+        for side, (label, (key, term)) in zip(sides, asked.items(), strict=True)
     )
     sampled = share.number_input(
         _("Share of the population in this table, in percent"), 0.01, 99.0, 1.0, key="audit-fraction"

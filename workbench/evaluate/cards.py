@@ -3,13 +3,16 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
 from workbench.ui.charts import dot
 from workbench.ui.language import _, named
-from workbench.ui.wording import number, percent
+from workbench.ui.report.document import fragment
+from workbench.ui.wording import percent
 
 SHORTEST = 0.05
 """Distance at the end of the scale, at least: less would make chance look large."""
@@ -96,9 +99,9 @@ def matching(cards: Sequence[Card], text: str) -> list[Card]:
 
 def drawn(cards: Sequence[Card], *, end: float) -> str:
     """Draw the cards as HTML, with the distance `end` at the right end of every scale."""
-    cells = "".join(_card(card, end) for card in cards)
-    grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:10px"
-    return f'<div style="{grid}">{cells}</div>'
+    marks = {"floor": (_("another sample"), CHANCE), "independent": (_("independent columns"), INDEPENDENT)}
+    words: dict[str, Any] = {"marks": marks, "colors": COLORS, "percent": percent, "named": named}
+    return fragment("cards.html", Path(__file__).parent, cards=cards, end=end, **words)
 
 
 def end_of(cards: Sequence[Card]) -> float:
@@ -116,35 +119,3 @@ def legend(*, has_independent: bool) -> str:
         marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
     words = _("Left end: perfect, 0 %. The same scale on every card.")
     return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'
-
-
-def _card(card: Card, end: float) -> str:
-    title, word = html.escape(card.title), html.escape(card.word)
-    value = percent(card.value)
-    facts = [named(_("another sample"), percent(card.floor))]
-    if card.independent is not None:
-        facts.append(named(_("independent columns"), percent(card.independent)))
-    words = "".join(f"<br>{html.escape(line)}" for line in (" · ".join(facts), *card.lines))
-    marks = [_mark(card.floor / end, CHANCE)]
-    if card.independent is not None:
-        marks.append(_mark(card.independent / end, INDEPENDENT))
-    color = COLORS[card.level]
-    dot = f"width:12px;height:12px;border-radius:6px;background:{color};top:1px"
-    marks.append(
-        f'<span style="position:absolute;left:calc({_place(card.value / end)}% - 6px);{dot}"></span>'
-    )
-    scale = "position:relative;height:14px;margin:6px 6px;border-bottom:2px solid #8A8A8A"
-    box = f"border:1px solid #8A8A8A66;border-left:5px solid {color};border-radius:8px;padding:8px 10px"
-    return (
-        f'<div style="{box}"><b style="overflow-wrap:anywhere">{title}</b><br>{value} · {word}'
-        f'<div aria-hidden="true" style="{scale}">{"".join(marks)}</div><small>{words[4:]}</small></div>'
-    )
-
-
-def _mark(place: float, color: str) -> str:
-    at = f"left:calc({_place(place)}% - 2px);width:4px;height:14px;background:{color}"
-    return f'<span style="position:absolute;{at}"></span>'
-
-
-def _place(place: float) -> str:
-    return number(round(100 * min(1.0, max(0.0, place)), 1))

@@ -147,18 +147,10 @@ def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str,
 
 def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool) -> Chart:
     """Draw one column from several sources; neighboring cells are added up where there are many."""
-    parts = []
+    parts, cells = [], charts.fold_labels(labels)
     for title, rows in chosen.items():
         values = charts.fold_table(rows)
-        total = values.sum()
-        parts.append(
-            pd.DataFrame(
-                {
-                    "cell": charts.fold_labels(labels),
-                    "of": title,
-                    "rows": values / total if shares and total else values,
-                }
-            )
-        )
+        total = values.sum() if shares else 0
+        parts.append(pd.DataFrame({"cell": cells, "of": title, "rows": values / (total or 1)}))
     y_title = _("share of rows") if shares else _("rows")
     return several(pd.concat(parts, ignore_index=True), column=column, y_title=y_title, shares=shares)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.counts import CellCounts, CountsOf
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
@@ -15,7 +14,8 @@ from workbench.ui.wording import counted_words, number, plain, whole
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
     """Ask for the columns, and show their counts."""
-    with st.expander(_("Count one or two columns of the original"), key="open-together"):
+    section = st.expander(_("Count one or two columns of the original"), key="open-together")
+    with section, widgets.errors_shown():
         widgets.internal_badge()
         columns = st.multiselect(
             capital("columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
@@ -23,15 +23,11 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         if not columns:
             return
         of = candidate if candidate and set(columns) <= set(candidate.table.frame) else None
-        try:
-            (counts,) = session.once(
-                curator,
-                ("together", tuple(columns), None if of is None else of.key),
-                lambda: CountsOf(cliques=(tuple(columns),), other=None if of is None else of.table),
-            )
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        (counts,) = session.once(
+            curator,
+            ("together", tuple(columns), None if of is None else of.key),
+            lambda: CountsOf(cliques=(tuple(columns),), other=None if of is None else of.table),
+        )
         if counted := counted_words(curator.schema.unit):
             st.caption(counted)
         (_one if len(columns) == 1 else _two)(counts)
@@ -60,10 +56,10 @@ def _two(counts: CellCounts) -> None:
     pair = " × ".join(map(plain, counts.columns))
     st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
     places = [
-        side.selectbox(
+        widgets.by_title(
+            side.selectbox,
             named(_("Only rows with"), plain(name)),
-            range(len(labels)),
-            format_func=labels.__getitem__,
+            dict(enumerate(labels)),
             key=f"together-{name}",
         )
         for side, name, labels in zip(st.columns(2), counts.columns, counts.labels, strict=True)

@@ -113,15 +113,5 @@ def attacks_table(report: Disclosure) -> pd.DataFrame:
             (_("without the release (baseline)"), each.baseline),
         ):
             if rate is not None:
-                low, high = rate.interval()
-                lines.append(
-                    {
-                        "attack": ATTACKS[each.attack],
-                        "of": name,
-                        "rate": rate.value,
-                        "low": low,
-                        "high": high,
-                        "attempts": rate.attempts,
-                    }
-                )
-    return pd.DataFrame(lines)
+                lines.append((ATTACKS[each.attack], name, rate.value, *rate.interval(), rate.attempts))
+    return pd.DataFrame(lines, columns=["attack", "of", "rate", "low", "high", "attempts"])

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.records import as_declared
+from dpcore.evaluation.declared import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -64,28 +65,18 @@ def choose(curator: Curator) -> Candidate | None:
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
-    order = list(titles)
-    key = st.selectbox(
-        capital("release"),
-        order,
-        index=order.index(shown) if shown in order else 0,
-        format_func=lambda key: titles[key],
-        key=f"evaluate-release-{curator.account.dataset}-{len(order)}",
-    )
+    index = list(titles).index(shown) if shown in titles else 0
+    field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
+    key = widgets.by_title(st.selectbox, capital("release"), titles, index=index, key=field)
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show next to it; None while none is chosen."""
-    titles = _titles(releases.earlier(curator))
-    order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
-    key = st.selectbox(
-        _("Side by side"),
-        order,
-        index=None,
-        format_func=lambda key: titles[key],
-        key=f"evaluate-other-{candidate.key[:16]}-{len(order)}",
-    )
+    every = _titles(releases.earlier(curator)).items()
+    titles = {key: title for key, title in every if not candidate.key.startswith(key) or key == FILE}
+    field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
+    key = widgets.by_title(st.selectbox, _("Side by side"), titles, index=None, key=field)
     return None if key is None else _candidate(curator, key, titles[key], field="evaluate-other-file")
 
 
@@ -120,7 +111,7 @@ def _candidate(
     made = session.session().anonymized
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
+        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame, Plan.from_json(made.plan))
     release = curator.release(key)
     if not release.model.columns:
         st.info(_("This release has no columns to compare: it holds numbers only."))
@@ -148,9 +139,11 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     return drawn[field][1]
 
 
-def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Candidate:
+def foreign(
+    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None = None
+) -> Candidate:
     """Return the candidate of a table that no release of ours drew, as far as it fits the schema."""
-    declared = as_declared(frame, curator.schema)
+    declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         columns = commas(plain(name) for name in declared.left_out)
@@ -159,7 +152,7 @@ def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Cand
                 columns=columns
             )
         )
-    if declared.rows_left_out:
+    if declared.spread or declared.rows_left_out:
         share = percent(declared.rows_left_out)
         notes.append(capital(SAYS.say("undeclared", share=share)))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))

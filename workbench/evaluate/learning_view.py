@@ -38,12 +38,8 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = st.selectbox(_("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}")
-        tasks = st.multiselect(
-            capital("learner"),
-            list(TASKS),
-            list(TASKS[:3]),
-            format_func=LEARNERS.__getitem__,
-            key="learn-tasks",
+        tasks = widgets.by_title(
+            st.multiselect, capital("learner"), LEARNERS, list(TASKS[:3]), key="learn-tasks"
         )
         splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)

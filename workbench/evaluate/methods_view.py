@@ -17,21 +17,9 @@ def compare_methods() -> None:
     st.markdown(SAYS["before you spend"])
     tables = methods.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
-    chosen = st.multiselect(
-        capital("table"),
-        list(tables),
-        list(tables)[:1],
-        format_func=tables.__getitem__,
-        key="sweep-tables",
-    )
+    chosen = widgets.by_title(st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables")
     titles = methods.titles()
-    names = st.multiselect(
-        capital("method"),
-        list(titles),
-        list(titles),
-        format_func=titles.__getitem__,
-        key="sweep-methods",
-    )
+    names = widgets.by_title(st.multiselect, capital("method"), titles, list(titles), key="sweep-methods")
     epsilons = st.multiselect(
         capital("epsilon"), list(methods.EPSILONS), list(methods.DEFAULT_EPSILONS), key="sweep-epsilons"
     )

@@ -75,12 +75,8 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
 
 def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
     """Return the pairs of values that the original does not have."""
-    return pd.DataFrame(
-        [
-            {
-                _("impossible pairs"): f"{first} = {value}, {second} = {other}",
-                _("share of rows"): percent(share),
-            }
-            for first, value, second, other, share in similarity.impossible
-        ]
-    )
+    lines = [
+        (f"{first} = {value}, {second} = {other}", percent(share))
+        for first, value, second, other, share in similarity.impossible
+    ]
+    return pd.DataFrame(lines, columns=[_("impossible pairs"), _("share of rows")])

@@ -78,17 +78,11 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
         reach = (score.independent or 0) - score.measure.perfect
         if score.measure.independent is not None or not reach:
             continue
-        lines.append(
-            {
-                "figure": PLACED[score.measure.key],
-                "release": (score.value - score.measure.perfect) / reach,
-                "another sample": None
-                if score.floor is None
-                else (score.floor - score.measure.perfect) / reach,
-                "value": score.value,
-                "independent columns": score.independent,
-            }
+        places = (
+            None if value is None else (value - score.measure.perfect) / reach
+            for value in (score.value, score.floor)
         )
+        lines.append((PLACED[score.measure.key], *places, score.value, score.independent))
     return pd.DataFrame(
         lines, columns=["figure", "release", "another sample", "value", "independent columns"]
     )

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench.ui import charged, epsilon_view, widgets
 from workbench.ui.language import _, capital
@@ -21,6 +20,7 @@ def share(curator: Curator, release: Release) -> None:
         widgets.private_badge(report)
 
 
+@widgets.errors_shown()
 def _offer(curator: Curator, release: Release) -> None:
     offers = charged.offers(curator, release)
     title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
@@ -29,12 +29,8 @@ def _offer(curator: Curator, release: Release) -> None:
         st.info(_("Nothing is left of the budget. What was released stays free to use."))
         return
     epsilon = epsilon_view.picker(_("Share of the budget, epsilon"), key="share", default=0.1, largest=left)
-    try:
-        loss = epsilon_view.loss(curator, epsilon)
-        request_id = curator.request_of(offers[title], loss)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    loss = epsilon_view.loss(curator, epsilon)
+    request_id = curator.request_of(offers[title], loss)
     st.button(
         _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
         key=f"share-pay-{request_id}",

@@ -167,8 +167,5 @@ def printed() -> bytes:
         asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
         said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, right_answer(key)]
         boxes.append((_(lesson["title"]), tuple(said)))
-    return (
-        page(Document(title=_("What privacy loss means, in ten pictures"), boxes=tuple(boxes)))
-        .html()
-        .encode()
-    )
+    title = _("What privacy loss means, in ten pictures")
+    return page(Document(title=title, boxes=tuple(boxes))).html().encode()

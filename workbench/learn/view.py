@@ -106,13 +106,9 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
 def _question(key: str) -> None:
     """Ask the question of a lesson, say at once whether the answer is right, and count what was answered."""
     data = LESSONS[key]
-    answer = st.radio(
-        _(data["asks"]),
-        range(len(data["answers"])),
-        index=None,
-        format_func=lambda place: _(data["answers"][place]),
-        key=f"learn-{key}-answer",
-        persist_state="session",
+    answers, field = dict(enumerate(map(_, data["answers"]))), f"learn-{key}-answer"
+    answer = widgets.by_title(
+        st.radio, _(data["asks"]), answers, index=None, key=field, persist_state="session"
     )
     if answer is None:
         return

@@ -78,14 +78,8 @@ def expect(
         raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
-    best = options[0].protocol.kind
-    name = experts.selectbox(
-        capital("protocol"),
-        list(by_name),
-        format_func=TITLES.__getitem__,
-        key=f"local-protocol-{best}",
-        help=reason(options),
-    )
+    titles, key = {name: TITLES[name] for name in by_name}, f"local-protocol-{options[0].protocol.kind}"
+    name = widgets.by_title(experts.selectbox, capital("protocol"), titles, key=key, help=reason(options))
     option = by_name[name]
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
     off, more = st.columns(2)

@@ -1,6 +1,6 @@
 """Views of a respondent and of an analyst."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import streamlit as st
@@ -24,12 +24,8 @@ def respondent(question: dl.Question) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
-        answer = st.radio(
-            capital("answer"),
-            range(len(question.categories)),
-            format_func=lambda code: plain(question.categories[code]),
-            key="local-true",
-        )
+        answers = dict(enumerate(map(plain, question.categories)))
+        answer = widgets.by_title(st.radio, capital("answer"), answers, key="local-true")
         st.button(_("Change it at random"), type="primary", key="local-try")
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
         st.text(_("This is all that will be sent"))
@@ -91,19 +87,11 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
     with left:
         if len(columns) > 1:
             fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
-            chosen = st.radio(
-                _("A person loses epsilon {epsilon} in all").format(**fields),
-                ("split", "sample"),
-                format_func=lambda way: WAYS[way].format(**fields),
-                key="local-way",
-            )
-            way = "sample" if chosen == "sample" else "split"
-        protocol = st.selectbox(
-            capital("protocol"),
-            list(dl.Protocol.kinds()),
-            format_func=lambda name: TITLES[name],
-            key="local-sim-protocol",
-        )
+            ways = {way: WAYS.say(way, **fields) for way in get_args(Way)}
+            label = _("A person loses epsilon {epsilon} in all").format(**fields)
+            way = widgets.by_title(st.radio, label, ways, key="local-way")
+        protocols = {kind: TITLES[kind] for kind in dl.Protocol.kinds()}
+        protocol = widgets.by_title(st.selectbox, capital("protocol"), protocols, key="local-sim-protocol")
         st.button(_("Ask everybody again"), key="local-again")
     surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
     with right:
@@ -131,14 +119,9 @@ def collected() -> None:
     keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
-        known = dict(keys)
-        known_key = st.selectbox(
-            _("A survey made here"),
-            [None, *known],
-            format_func=lambda key: _("none") if key is None else known[key],
-            key="local-known",
-        )
-        key = key or known_key or ""
+        known = {"": _("none"), **keys}
+        known_key = widgets.by_title(st.selectbox, _("A survey made here"), known, key="local-known")
+        key = key or known_key
     if not key:
         st.info(_("The key was shown when the links were made."))
         return

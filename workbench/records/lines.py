@@ -164,30 +164,16 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
         return None
     delta = float(Fraction(delta_of(data_set.account)))
     figures = compare(events, delta=delta)
-    rows = [
-        (
-            _("basic: epsilons add up"),
-            figures.basic,
-            "" if figures.basic is not None else _("an answer had no pure epsilon"),
-        ),
-        (_("zCDP: rhos add up"), figures.zcdp, _("at delta {delta:g}").format(delta=delta)),
-        (
-            _("tight, had the plan been fixed in advance"),
-            figures.tight,
-            _("at delta {delta:g}").format(delta=delta),
-        ),
-    ]
-    return pd.DataFrame(
-        [
-            {
-                _("rule"): rule,
-                _("epsilon"): _("none") if epsilon is None else number(epsilon),
-                _("note"): note,
-            }
-            for rule, epsilon, note in rows
-            if epsilon is not None or rule == rows[0][0]
-        ]
-    )
+    at, pure = _("at delta {delta:g}").format(delta=delta), figures.basic
+    basic = (_("none"), _("an answer had no pure epsilon")) if pure is None else (number(pure), "")
+    lines = [(_("basic: epsilons add up"), *basic)]
+    for rule, epsilon in (
+        (_("zCDP: rhos add up"), figures.zcdp),
+        (_("tight, had the plan been fixed in advance"), figures.tight),
+    ):
+        if epsilon is not None:
+            lines.append((rule, number(epsilon), at))
+    return pd.DataFrame(lines, columns=[_("rule"), _("epsilon"), _("note")])
 
 
 def export(data_set: DataSet) -> str:

@@ -53,13 +53,10 @@ def choose(data_set: DataSet) -> Release | Offered | None:
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
         return None
     wanted = session.take(session.ShowRelease)
-    ids = [line["request_id"] for line in earlier]
-    if wanted is not None and wanted.request_id in ids:
-        RELEASE.put(wanted.request_id)
     named = {line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier}
-    return data_set.release(
-        st.selectbox(capital("release"), ids, format_func=named.__getitem__, key=RELEASE.key)
-    )
+    if wanted is not None and wanted.request_id in named:
+        RELEASE.put(wanted.request_id)
+    return data_set.release(widgets.by_title(st.selectbox, capital("release"), named, key=RELEASE.key))
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:
@@ -159,7 +156,7 @@ def _expires() -> datetime:
 def _readers() -> tuple[str, ...]:
     """Ask who may open the link, where people sign in so that the server can distinguish them."""
     ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
-    way = st.radio(_("Who may open it"), list(ways), format_func=ways.__getitem__, key="links-who")
+    way = widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who")
     if way == "anybody":
         return ()
     text = st.text_area(

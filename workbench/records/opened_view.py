@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from dpcore.synthesis import askable
 from workbench.ui import file_view, questions_view, widgets
 from workbench.ui.files import release_file
@@ -13,7 +12,7 @@ from workbench.ui.report.document import page
 
 def show() -> None:
     """Show a field for a release file, and the release that it holds."""
-    with st.expander(_("Open a release"), icon=":material/file_open:"):
+    with st.expander(_("Open a release"), icon=":material/file_open:"), widgets.errors_shown():
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
             type=["json"],
@@ -21,11 +20,7 @@ def show() -> None:
         )
         if file is None:
             return
-        try:
-            release = file_view.release_in(file)
-        except DpcoreError as error:
-            widgets.error_box(error)
-            return
+        release = file_view.release_in(file)
         st.caption(
             _(
                 "The file is complete: its digest is right. It does not show who made it: accept "

@@ -39,8 +39,6 @@ from workbench.session.person import ledger as ledger
 from workbench.session.run import Run
 from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
-from workbench.store.shares import Shares
-from workbench.store.surveys import Surveys
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
@@ -157,10 +155,10 @@ class Session:
         self.slots = {kind: state for kind, state in self.slots.items() if not issubclass(kind, OfDataSet)}
 
     def own(self, kind: type[Value]) -> Value:
-        """Return the state that a room keeps in this tab, made at its first use.
+        """Return the state that a page keeps in this tab, made at its first use.
 
         Args:
-            kind: its class, which no other room uses; a subclass of `OfDataSet` ends with the data set.
+            kind: its class, which no other page uses; a subclass of `OfDataSet` ends with the data set.
         """
         if kind not in self.slots:
             self.slots[kind] = kind()
@@ -229,7 +227,7 @@ def session() -> Session:
 
 
 def own(kind: type[Value]) -> Value:
-    """Return the state that a room keeps in this tab: see `Session.own`."""
+    """Return the state that a page keeps in this tab: see `Session.own`."""
     return session().own(kind)
 
 
@@ -382,11 +380,5 @@ def forget_person() -> None:
     st.session_state.clear()
 
 
-def shares() -> Shares:
-    """Return the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return start.shares()
-
-
-def surveys() -> Surveys:
-    """Return the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return start.surveys()
+shares, surveys = start.shares, start.surveys
+"""Return those that all tabs of this server share. Raise: LedgerError, ParameterError."""

@@ -39,6 +39,7 @@ from workbench.store.rows import (
     line_fields,
     line_of,
     release_text,
+    release_texts,
 )
 from workbench.store.tables import accounts, lines, releases, running
 from workbench.store.witness import Seen, check_never_seen, check_seen
@@ -175,11 +176,10 @@ class SqlLedger:
             return release_text(connection, dataset, request_id)
 
     def verify(self, dataset: str) -> None:
-        of_dataset = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
         with self._reading(dataset) as (connection, seen):
             standing, last = self._checked(connection, dataset, seen)
             row = account_row(connection, dataset)
-            stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
+            stored = release_texts(connection, dataset)
             check_chain(self._store.key, standing, all_lines(connection, dataset), stored, row.head)
         self._store.witness.note(dataset, last.number, last.digest)
 
@@ -357,10 +357,7 @@ class SqlLedger:
         for dataset in old:
             with self._store.writing() as connection:
                 row, last = account_row(connection, dataset, lock=True), last_line(connection, dataset)
-                of_dataset = sa.select(releases.c.request_id, releases.c.text).where(
-                    releases.c.dataset == dataset
-                )
-                stored = {each.request_id: each.text for each in connection.execute(of_dataset).all()}
+                stored = release_texts(connection, dataset)
                 try:
                     now = walk(
                         self._store.key, account_of(row), all_lines(connection, dataset), stored, row.head

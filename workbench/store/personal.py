@@ -12,14 +12,14 @@ import pandas as pd
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
 from dpcore.accounting.loss import loss_from
 from dpcore.accounting.own import own_ledger
-from dpcore.errors import LedgerError, ParameterError, long_text
+from dpcore.errors import LedgerError, long_text
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
 from workbench.store.datasets import is_declaration, public_name, without_facts
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.policy import read_policy
-from workbench.store.roles import Person, role_of
+from workbench.store.roles import Person, with_role
 
 MAX_NAME = 120
 
@@ -182,15 +182,9 @@ class PersonalLedger:
         Args: name: of the data set, for all who do not have the table; may not be empty.
         Raises: ParameterError for somebody without a role.
         """
-        address, name = address.strip().lower(), name.strip()
+        address, name = with_role(address), name.strip()
         if not 0 < len(name) <= MAX_NAME:
             raise long_text(MAX_NAME)
-        if role_of(address) is None:
-            raise ParameterError(
-                "{address} has no such role on this server",
-                remedy="ask whoever runs this server",
-                address=address[:200],
-            )
         self._note_people(dataset, {"shown to": address, "shown as": name})
         self.owners.show(dataset, address)
 
@@ -204,13 +198,7 @@ class PersonalLedger:
 
         Raises: ParameterError for somebody who is no steward.
         """
-        address = address.strip().lower()
-        if role_of(address) != "steward":
-            raise ParameterError(
-                "{address} has no such role on this server",
-                remedy="ask whoever runs this server",
-                address=address[:200],
-            )
+        address = with_role(address, "steward")
         self._note_people(dataset, {"handed to": address})
         self.owners.hand(dataset, address)
 

@@ -12,9 +12,9 @@ from dpcore.errors import LedgerError, ParameterError
 from workbench.store.database import Store, lock_start
 from workbench.store.keys import NEW_KEY, key_fields, new_key, settle_key
 from workbench.store.ledger import SqlLedger
-from workbench.store.rows import account_row, all_lines, line_fields, sealed_again
+from workbench.store.rows import account_row, all_lines, line_fields, release_texts, sealed_again
 from workbench.store.settings import Settings
-from workbench.store.tables import about, accounts, lines, releases, running
+from workbench.store.tables import about, accounts, lines, running
 
 
 def rekey(settings: Settings, file: Path | None = None) -> int:
@@ -58,10 +58,8 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
 def _seal_again(connection: sa.Connection, dataset: str, store: Store, new: bytes) -> None:
     """Seal the lines of an account under the new key, and one more that says so."""
     row, chain = account_row(connection, dataset, lock=True), all_lines(connection, dataset)
-    texts = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
-    stored = {release.request_id: release.text for release in connection.execute(texts).all()}
     standing = Standing.from_json(row.standing)
-    check_chain(store.key, standing, chain, stored, row.head)
+    check_chain(store.key, standing, chain, release_texts(connection, dataset), row.head)
     store.witness.note(dataset, chain[-1].number, chain[-1].digest)
     previous = None
     for line in chain:

@@ -66,6 +66,23 @@ def role_of(address: str) -> Role | None:
     return "analyst" if is_listed(address, _texts(roles, "analysts")) else None
 
 
+def with_role(address: str, role: Role = "analyst") -> str:
+    """Return an address as it is listed.
+
+    Args: role: of a steward, or any.
+
+    Raises: ParameterError for somebody who has no such role.
+    """
+    address = address.strip().lower()
+    if role_of(address) not in ("steward", role):
+        raise ParameterError(
+            "{address} has no such role on this server",
+            remedy="ask whoever runs this server",
+            address=address[:200],
+        )
+    return address
+
+
 def address_of(claims: Mapping[str, Any]) -> str | None:
     """Return the address of a person whose sign-in lasts, or None for all others.
 

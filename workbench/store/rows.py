@@ -82,6 +82,12 @@ def release_text(connection: sa.Connection, dataset: str, request_id: str) -> st
     return text
 
 
+def release_texts(connection: sa.Connection, dataset: str) -> dict[str, str]:
+    """Return the stored releases of a data set, by request id."""
+    query = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
+    return {row.request_id: row.text for row in connection.execute(query)}
+
+
 def last_line(connection: sa.Connection, dataset: str, number: int | None = None) -> Line | None:
     """Return the last line of a data set, or the one of this number."""
     query = _LAST if number is None else _NUMBERED

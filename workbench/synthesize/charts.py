@@ -1,5 +1,6 @@
 """Charts of the Synthesize page."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,14 +27,8 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
 
     Without a number of rows the bars are in rows.
     """
-    names = [name for name, _cells, _half in tables]
-    frame = pd.DataFrame(
-        {
-            "table": names,
-            "half": [half for _name, _cells, half in tables],
-            "share": [half * cells / rows if rows else 0.0 for _name, cells, half in tables],
-        }
-    )
+    frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
+    frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
     altair, chart = drawing(frame)
     length = (
         altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
@@ -74,10 +69,8 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
 def pair_grid(names: Sequence[str]) -> Chart:
     """Draw a square for each pair of columns, to be clicked; a click with Shift adds to the choice."""
     order = list(names)
-    frame = pd.DataFrame(
-        [{"first": b, "second": a} for i, a in enumerate(order) for b in order[:i]],
-        columns=["first", "second"],
-    )
+    pairs_of = [(b, a) for i, a in enumerate(order) for b in order[:i]]
+    frame = pd.DataFrame(pairs_of, columns=["first", "second"])
     altair, chart = drawing(frame)
     pairs = altair.selection_point(name="pairs", fields=["first", "second"], toggle="true")
     spec = (
@@ -98,13 +91,8 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     """Draw columns on a circle, with a line between those whose relation was measured."""
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     at = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(names, angle, strict=True)}
-    edges = pd.DataFrame(
-        [
-            {"from": a, "to": b, "x": at[a][0], "y": at[a][1], "x2": at[b][0], "y2": at[b][1]}
-            for a, b in links
-        ],
-        columns=["from", "to", "x", "y", "x2", "y2"],
-    )
+    ends = [(a, b, *at[a], *at[b]) for a, b in links]
+    edges = pd.DataFrame(ends, columns=["from", "to", "x", "y", "x2", "y2"])
     nodes = pd.DataFrame([{"column": name, "x": x, "y": y} for name, (x, y) in at.items()])
     altair, lines_of = drawing(edges)
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}

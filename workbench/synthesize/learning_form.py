@@ -1,7 +1,7 @@
 """Forms of a table for learning, and of the figures of one column."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,10 +13,16 @@ from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, capital
+from workbench.ui.language import N_, Words, _, capital, commas
 from workbench.ui.wording import hundredths, number
 
 SAYS = Words("synthesize.classes")
+LEARNERS = Words("evaluate.learners")
+MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
+    "": ("logistic", "svm"),
+    "pair": ("linear", "k-means"),
+}
+"""Details of the recipe, open where there is none, and the learners that each serves best."""
 
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 CLASS_ROWS = (100, 1_000, 10_000)
@@ -51,7 +57,14 @@ class LearningForm(RecipeForm):
             [name for name in columns if _is_unordered(schema.column(name))],
             key=f"one-hot-{table}-{label}-{len(columns)}",
         )
-        together = st.checkbox(
+        detail = st.selectbox(
+            capital("learner"),
+            list(MADE_FOR),
+            format_func=lambda each: commas(LEARNERS[learner] for learner in MADE_FOR[each]),
+            key="learners",
+            persist_state="session",
+        )
+        together = not detail and st.checkbox(
             _("Find features that go together, for a fifth of the loss"),
             key="feature-groups",
             persist_state="session",
@@ -60,7 +73,9 @@ class LearningForm(RecipeForm):
             return None
         groups = None if together else ()
         try:
-            return Gaussian.of(schema, label=label, columns=columns, one_hot=one_hot, groups=groups)
+            return Gaussian.of(
+                schema, label=label, columns=columns, one_hot=one_hot, groups=groups, detail=detail or None
+            )
         except DpcoreError as error:
             widgets.error_box(error)
             return None

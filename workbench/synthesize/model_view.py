@@ -80,7 +80,7 @@ def choose_cells(release: Release) -> dict[str, list[int]]:
     key = f"given-{release.request_id}"
     for name in left.multiselect(_("Only rows with"), list(release.model.columns), key=key):
         labels = release.schema.column(name).labels
-        cells[name] = right.multiselect(
-            plain(name), range(len(labels)), [0], format_func=labels.__getitem__, key=f"{key}-{name}"
+        cells[name] = widgets.by_title(
+            right.multiselect, plain(name), dict(enumerate(labels)), [0], key=f"{key}-{name}"
         )
     return cells if all(cells.values()) else {}

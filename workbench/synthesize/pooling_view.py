@@ -1,19 +1,15 @@
 """Rows drawn from this release and from those of other holders together."""
 
-from typing import get_args
-
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import Pooled
-from dpcore.synthesis.release.pooling import People
 from workbench import session
 from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import Words, _, capital
-from workbench.ui.widgets import compute, error_box, show_rows
+from workbench.ui.widgets import by_title, compute, errors_shown, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
 SAYS = Words("synthesize.pooling")
@@ -26,7 +22,7 @@ def show(name: str, release: Release) -> None:
 
     Args: name: of the data set, for the name of the file.
     """
-    with st.expander(_("Pool with releases of other holders")):
+    with st.expander(_("Pool with releases of other holders")), errors_shown():
         st.write(SAYS["bring"])
         key = f"pool-{release.request_id}"
         files = file_view.file_uploaders(
@@ -34,26 +30,18 @@ def show(name: str, release: Release) -> None:
         )
         if not files:
             return
-        people = st.radio(
-            _("Who is in these tables?"),
-            get_args(People),
-            format_func=PEOPLE.__getitem__,
-            horizontal=True,
-            key=f"{key}-people",
+        people = by_title(
+            st.radio, _("Who is in these tables?"), PEOPLE, horizontal=True, key=f"{key}-people"
         )
-        try:
-            others = [file_view.release_in(file) for file in files]
-            pooled = Pooled(releases=(release, *others), people=people)
-            rows = st.number_input(
-                capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
-            )
-            shown = session.kept(
-                (key, people, int(rows), *(file.file_id for file in files)),
-                lambda: compute(drawing.head, pooled, int(rows)),
-            )
-        except DpcoreError as error:
-            error_box(error)
-            return
+        others = [file_view.release_in(file) for file in files]
+        pooled = Pooled(releases=(release, *others), people=people)
+        rows = st.number_input(
+            capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
+        )
+        shown = session.kept(
+            (key, people, int(rows), *(file.file_id for file in files)),
+            lambda: compute(drawing.head, pooled, int(rows)),
+        )
         show_rows(shown)
         file_view.download(
             "CSV",

@@ -13,6 +13,7 @@ from dpcore.registry import Registered
 from dpcore.synthesis import Histogram, Marginals, Recipe
 from workbench import session
 from workbench.synthesize.relations import RelationTrial
+from workbench.ui import widgets
 from workbench.ui.language import N_, _, capital, said
 
 WAYS = session.Widget[str]("marginal-ways")
@@ -113,21 +114,17 @@ class MarginalsForm(RecipeForm):
             persist_state="session",
         )
         ways = {
-            "one": (_("each column alone"), 1),
-            "pairs": (_("every pair"), min(2, len(columns))),
-            "all": (_("all together, one table"), len(columns)),
+            "one": _("each column alone"),
+            "pairs": _("every pair"),
+            "all": _("all together, one table"),
         }
-        way = st.radio(
-            capital("table"),
-            list(ways),
-            index=1,
-            format_func=lambda way: ways[way][0],
-            key=WAYS.key,
-            persist_state="session",
+        way = widgets.by_title(
+            st.radio, capital("table"), ways, index=1, key=WAYS.key, persist_state="session"
         )
         if not columns:
             return None
-        return Marginals(cliques=tuple(itertools.combinations(columns, ways[way][1])))
+        size = {"one": 1, "pairs": min(2, len(columns)), "all": len(columns)}[way]
+        return Marginals(cliques=tuple(itertools.combinations(columns, size)))
 
     @classmethod
     def fill_in(cls, names: list[str], table: str) -> None:

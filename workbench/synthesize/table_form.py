@@ -41,10 +41,10 @@ class TableForm(RecipeForm):
         columns = st.multiselect(
             capital("columns"), names, names, key=f"table-columns-{table}", persist_state="session"
         )
-        relations = st.radio(
+        relations = widgets.by_title(
+            st.radio,
             _("Relations between columns"),
-            list(RELATIONS),
-            format_func=RELATIONS.__getitem__,
+            RELATIONS,
             key=CHOSEN_RELATIONS.key,
             persist_state="session",
         )
@@ -139,16 +139,11 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
 
 
 def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
-    kind = st.radio(
-        _("Add"),
-        ["impossible", "determines"],
-        format_func={
-            "impossible": _("two values never meet in one row"),
-            "determines": _("one column decides another"),
-        }.get,
-        horizontal=True,
-        key=f"{key}-kind",
-    )
+    kinds = {
+        "impossible": _("two values never meet in one row"),
+        "determines": _("one column decides another"),
+    }
+    kind = widgets.by_title(st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind")
     if len(columns) < 2:
         return None
     left, right = st.columns(2)
@@ -164,11 +159,8 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
 def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossible | None:
     cells = []
     for side, name in zip(st.columns(2), (first, second), strict=True):
-        labels = curator.schema.column(name).labels
-        numbers = range(len(labels))
-        cells.append(
-            side.multiselect(capital("values"), numbers, format_func=labels.__getitem__, key=f"{key}-{name}")
-        )
+        labels = dict(enumerate(curator.schema.column(name).labels))
+        cells.append(widgets.by_title(side.multiselect, capital("values"), labels, key=f"{key}-{name}"))
     return Impossible(columns=(first, second), cells=tuple(map(tuple, cells))) if all(cells) else None
 
 

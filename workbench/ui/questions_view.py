@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import askable, count_rows
@@ -12,6 +11,7 @@ from workbench.ui.language import _, capital
 from workbench.ui.wording import answer_to, plain, printable
 
 
+@widgets.errors_shown()
 def questions(release: Release, *, key: str) -> None:
     """Columns, ranges and categories in, the number of rows and its interval out. Free: it leaves no line."""
     key = f"{key}-{release.request_id}"
@@ -37,9 +37,5 @@ def questions(release: Release, *, key: str) -> None:
             )
         elif labels := st.multiselect(plain(name), column.labels, column.labels[:1], key=of):
             where[name] = labels
-    try:
-        first, *others = answer_to(count_rows(release, where))
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    first, *others = answer_to(count_rows(release, where))
     st.markdown("  \n".join([f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]))

@@ -313,16 +313,18 @@ def choose(
     label: str, titles: Mapping[Value, str], *, key: str, default: Value | None = None, **options: Any
 ) -> Value:
     """Return one of a few values, chosen by their titles; the first of them unless a default is given."""
-    value: Value = st.segmented_control(
-        label,
-        list(titles),
-        default=next(iter(titles)) if default is None else default,
-        format_func=titles.__getitem__,
-        required=True,
-        key=key,
-        **options,
+    default = next(iter(titles)) if default is None else default
+    value: Value = by_title(
+        st.segmented_control, label, titles, default=default, required=True, key=key, **options
     )
     return value
+
+
+def by_title(
+    field: Callable[..., Any], label: str, titles: Mapping[Value, str], *given: Any, **options: Any
+) -> Any:
+    """Ask by a field of Streamlit for one value or for several, each of which is shown by its title."""
+    return field(label, list(titles), *given, format_func=titles.__getitem__, **options)
 
 
 @contextmanager

@@ -35,21 +35,10 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
         for field, value in after.items():
             edited.at[edited.index[row], field] = value
         _what_is_clipped(draft, edited, unit, name)
-    left, right = st.columns(2)
-    left.button(
-        _("Previous column"),
-        disabled=row == 0,
-        on_click=place.put,
-        args=(names[max(0, row - 1)],),
-        width="stretch",
-    )
-    right.button(
-        _("Next column"),
-        disabled=row == len(names) - 1,
-        on_click=place.put,
-        args=(names[min(row + 1, len(names) - 1)],),
-        width="stretch",
-    )
+    steps = {_("Previous column"): row - 1, _("Next column"): row + 1}
+    for side, (label, to) in zip(st.columns(2), steps.items(), strict=True):
+        there = names[to : to + 1] if to >= 0 else []
+        side.button(label, disabled=not there, on_click=place.put, args=(*there,), width="stretch")
     return edited
 
 

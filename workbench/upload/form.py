@@ -119,16 +119,12 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=most
     )
     epsilon_view.say(epsilon)
-    rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
-    choice = st.radio(
+    choice = widgets.by_title(
+        st.radio,
         _("How charges add up"),
-        rules,
-        index=rules.index(Rule.BASIC if few else Rule.ZCDP),
+        {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
+        index=int(len(draft.schema.columns) > FEW_COLUMNS),
         captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
-        format_func={
-            Rule.BASIC: _("basic: epsilons add up"),
-            Rule.ZCDP: _("zCDP: rhos add up"),
-        }.__getitem__,
         help=GLOSSARY["budget"],
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
@@ -163,11 +159,5 @@ def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like; return whether the question was answered."""
     st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
-    answer = st.radio(
-        _("Are both tables about the same people?"),
-        list(people),
-        index=None,
-        format_func=people.get,
-        key=opening.ALIKE.key,
-    )
-    return answer is not None
+    label = _("Are both tables about the same people?")
+    return widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key) is not None

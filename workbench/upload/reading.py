@@ -5,10 +5,11 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
+from dpcore.io.options import SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.session.draft import Draft
 from workbench.ui.language import _, commas, day
+from workbench.ui.widgets import by_title
 from workbench.ui.wording import plain
 from workbench.upload import opening
 
@@ -65,20 +66,11 @@ def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
     left, middle, right = st.columns(3)
     encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
-    separator = middle.selectbox(
-        _("Separator"),
-        SEPARATORS,
-        index=SEPARATORS.index(used.separator or ","),
-        format_func={**{sign: sign for sign in SEPARATORS}, "\t": _("tab")}.__getitem__,
-        key=f"read-separator-{key}",
-    )
-    decimal = right.selectbox(
-        _("Decimal sign"),
-        DECIMALS,
-        index=DECIMALS.index(used.decimal or "."),
-        format_func={".": "1,234.5", ",": "1.234,5"}.__getitem__,
-        key=f"read-decimal-{key}",
-    )
+    signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
+    at, field = SEPARATORS.index(used.separator or ","), f"read-separator-{key}"
+    separator = by_title(middle.selectbox, _("Separator"), signs, index=at, key=field)
+    numbers, at, field = {".": "1,234.5", ",": "1.234,5"}, used.decimal == ",", f"read-decimal-{key}"
+    decimal = by_title(right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field)
     skip = left.number_input(_("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}")
     header = middle.checkbox(
         _("The first line names the columns"), value=used.header is not False, key=f"read-header-{key}"

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, nothing_named
+from dpcore.errors import nothing_named
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
 from workbench.server.workers.callbacks import report_rows
@@ -23,13 +23,10 @@ ROWS = 1_000
 """Rows that are looked at before a source is opened."""
 
 
+@widgets.errors_shown()
 def show_cards() -> None:
     """One card for each source that this person may open; nothing where there is none."""
-    try:
-        listed = _listed()
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return
+    listed = _listed()
     if not listed:
         return
     st.subheader(_("Connected sources"))

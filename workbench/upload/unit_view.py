@@ -47,13 +47,13 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         NAMED: _("several rows, named by a column"),
         DECLARED: _("several rows, at most a number, named by no column"),
     }
-    way = st.radio(
+    way = widgets.by_title(
+        st.radio,
         _("A person has"),
-        list(ways),
+        ways,
         index=list(ways).index(
             NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
         ),
-        format_func=ways.__getitem__,
         help=GLOSSARY["privacy unit"],
         key=f"unit-several-{table}",
         persist_state="session",

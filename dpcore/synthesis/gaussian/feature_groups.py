@@ -1,4 +1,4 @@
-"""Groups of correlated features from a private correlation matrix."""
+"""Groups of correlated features from a private correlation matrix, and the pair that goes together most."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.synthesis.gaussian.model import positions
+from dpcore.synthesis.gaussian.model import halves, positions
+from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, NoisySums, levels
 
@@ -37,6 +38,34 @@ def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tupl
         tuple(name for name, own in zip(features, numbers, strict=True) if own == number)
         for number in dict.fromkeys(numbers)
     )
+
+
+def related_pair(
+    measurer: Measurer, features: Sequence[str], laws: Moments, sizes: Values, loss: Loss
+) -> tuple[str, str]:
+    """Choose the two features that go together most inside classes, for `loss`.
+
+    Each feature is cut at its noisy mean. A pair is scored by how far its four exact counts lie from those
+    that the laws of the classes expect of features without a relation inside them.
+
+    Args:
+        measurer: of the table.
+        features: at least two, in the order of the laws.
+        laws: of the features, without relations; noisy.
+        sizes: (classes,), noisy rows, at least 0.
+        loss: what the choice costs.
+    """
+    from scipy.special import ndtr
+
+    edges = sizes @ laws.clipped[0] / max(float(sizes.sum()), 1.0)
+    above = ndtr((laws.centers - edges) / laws.scales)
+    shares = dict(zip(features, np.moveaxis(np.stack([1 - above, above]), 2, 0), strict=True))
+    view = measurer.coarsen(
+        {name: halves(measurer.domain.size(name), edge) for name, edge in zip(features, edges, strict=True)}
+    )
+    pairs = map(view.domain.clique, itertools.combinations(features, 2))
+    ((one, other),) = view.select({(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss)
+    return one, other
 
 
 def correlations(sums: NoisySums, features: int) -> Values:

@@ -22,6 +22,14 @@ def positions(size: int) -> Values:
     return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
 
 
+def halves(size: int, edge: float) -> Integers:
+    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both occur if they can."""
+    high = positions(size) > edge
+    high[-1:] = True
+    high[:1] = size == 1
+    return high.astype(np.int64)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GaussianModel(Model):
     """Normal laws of the classes, clipped to the public bounds and put back into cells.

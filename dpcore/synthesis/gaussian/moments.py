@@ -53,9 +53,14 @@ class Moments:
     covariances: Values
 
     @property
+    def scales(self) -> Values:
+        """Deviations before clipping, of shape (classes, features)."""
+        return np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2))
+
+    @property
     def clipped(self) -> tuple[Values, Values]:
         """Means and variances of drawn values in [-1, 1], each of shape (classes, features)."""
-        return clipped_moments(self.centers, np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
+        return clipped_moments(self.centers, self.scales)
 
 
 def moments(

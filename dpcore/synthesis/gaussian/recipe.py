@@ -5,8 +5,8 @@ the cells of the label, and the feature groups, unless a paid first stage finds 
 sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
 feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
 max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
-disjoint, and so are two cells inside each; what is measured next depends on noisy numbers only. (5) The rest
-is computed from these sums.
+disjoint, and so are two cells inside each; what is measured next depends on noisy numbers only, and on the
+choice of a pair by `Measurer.select`, among counts at noisy cuts. (5) The rest is computed from these sums.
 
 Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
 textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
@@ -19,7 +19,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -35,15 +35,15 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
-from dpcore.synthesis.gaussian.feature_groups import find_groups
-from dpcore.synthesis.gaussian.model import GaussianModel, positions
+from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
+from dpcore.synthesis.gaussian.model import GaussianModel, halves, positions
 from dpcore.synthesis.gaussian.moments import moments
 from dpcore.synthesis.gaussian.split_classes import ClassSplit, split_classes, split_of
 from dpcore.tables.counts import Marginal, check_cells
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
 
-Detail = Literal["means", "variances", "products", "cells"]
+Detail = Literal["means", "variances", "products", "cells", "pair"]
 
 COUNT_SHARE = Fraction(1, 50)
 """Part of the loss that tells how much detail the table carries."""
@@ -55,6 +55,8 @@ SHARES: dict[Detail, tuple[Fraction, ...]] = {
     "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
 }
 """Parts of the loss left that buy the means, the second moments, and the means of cells inside classes."""
+PAIR_SHARES = Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)
+"""The same with one product, and the choice of its two features, see docs/decisions/0015."""
 VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
 """Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
 CELL_NOISE = 0.03
@@ -75,7 +77,8 @@ class Gaussian(Recipe):
             a first stage, for a fifth of the loss.
         detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss:
             means, then variances too, and then products where groups have any, or else the means in two cells
-            of each class.
+            of each class. With "pair", better for regression and clusters and worse for classifiers,
+            variances and the product of the two features that go together most inside classes.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -91,9 +94,9 @@ class Gaussian(Recipe):
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
         if not self.features + self.one_hot:
             raise UsageError("there must be at least one feature", remedy="name a column besides the label")
-        if self.detail not in (None, *SHARES):
+        if self.detail not in (None, *get_args(Detail)):
             raise UsageError(
-                f"detail ({self.detail}) must be means, variances, products or cells",
+                f"detail ({self.detail}) must be one of {', '.join(get_args(Detail))}",
                 remedy="choose one, or leave it open",
             )
         if self.groups is not None:
@@ -115,6 +118,7 @@ class Gaussian(Recipe):
         columns: Sequence[str] | None = None,
         one_hot: Sequence[str] = (),
         groups: Sequence[Sequence[str]] | None = (),
+        detail: Detail | None = None,
     ) -> Gaussian:
         """Return the recipe for a table, with numbers, dates, ordered and two-valued columns as features.
 
@@ -124,6 +128,7 @@ class Gaussian(Recipe):
             groups: sets of features whose products are measured; None to find them.
             columns: features and categories; None for all but the label.
             one_hot: columns without an order that are to be drawn by their categories.
+            detail: what is measured; None to decide it by the noisy number of rows.
         Raises: ParameterError for a column that is no number and is not in `one_hot`.
         """
         schema.domain.size(label)
@@ -143,6 +148,7 @@ class Gaussian(Recipe):
             features=tuple(features),
             one_hot=tuple(name for name in names if name in one_hot),
             groups=None if groups is None else tuple(map(tuple, groups)),
+            detail=detail,
         )
 
     def check(self, domain: Domain) -> None:
@@ -158,7 +164,7 @@ class Gaussian(Recipe):
         check_entries(len(self._first(domain)))
         if self.groups is None:
             check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
-        check_entries(len(self.features) + len(_pairs(self.groups or ())))
+        check_entries(len(self.features) + max(1, len(_pairs(self.groups or ()))))
         if self.detail == "cells":
             self._check_split(domain)
 
@@ -202,12 +208,15 @@ class Gaussian(Recipe):
         parts = self._shares(detail)
         wanted = pairs if detail == "products" else []
         first = measurer.sums(by, self._first(domain), left.share(parts[0]))
+        if detail == "pair" and len(parts) > 2:
+            law = self._published(domain, first, None, [], loss)[1]
+            wanted = [related_pair(measurer, self.features, law.moments, law.counts, left.share(parts[2]))]
         second = None
         if len(parts) > 1:
             second = measurer.sums(by, self._second(domain, wanted), left.share(parts[1]))
         on_progress("fit", 0.6)
         marginals, model = self._published(domain, first, second, wanted, loss)
-        if len(parts) > 2:
+        if detail == "cells" and len(parts) > 2:
             on_progress("measuring", 0.8)
             model = replace(model, split=self._split(measurer, model, left.share(parts[2])))
         return marginals, model
@@ -228,6 +237,8 @@ class Gaussian(Recipe):
 
     def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
         """Return the parts of the loss left, all of it for the means without features."""
+        if detail == "pair":
+            return PAIR_SHARES if len(self.features) > 1 else self._shares("variances")
         return SHARES[detail] if self.features else SHARES["means"]
 
     def _most(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
@@ -267,12 +278,9 @@ class Gaussian(Recipe):
         """Measure the means of the other features in the low and the high cell of each class."""
         number, edge = split_of(model.moments, model.counts)
         split = self.features[number]
-        high = positions(measurer.domain.size(split)) > edge
-        high[-1:] = True  # both halves have cells, wherever the noise put the edge
-        high[:1] = len(high) == 1
         entries = self._first(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
-        view = measurer.coarsen({split: high.astype(np.int64)})
+        view = measurer.coarsen({split: halves(measurer.domain.size(split), edge)})
         return split_classes(view.sums((self.label, split), entries, loss), model.moments, number, edge)
 
     def _first(self, domain: Domain) -> list[Entry]:

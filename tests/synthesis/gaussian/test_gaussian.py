@@ -17,9 +17,9 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
 from dpcore.synthesis.gaussian.class_means import SPREAD, class_means
-from dpcore.synthesis.gaussian.feature_groups import find_groups
+from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
 from dpcore.synthesis.gaussian.model import positions
-from dpcore.synthesis.gaussian.moments import moments, possible
+from dpcore.synthesis.gaussian.moments import Moments, moments, possible
 from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, SHARES, Gaussian
 from dpcore.tables.sums import NoisySums
 
@@ -105,7 +105,7 @@ def test_one_row_more_at_the_extremes_moves_every_sum_by_at_most_one() -> None:
 
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.3"), dp.ZCDP(rho="0.01")])
 @pytest.mark.parametrize("groups", [(), (("sugar", "weight"),), None])
-@pytest.mark.parametrize("detail", [None, "means", "variances", "products", "cells"])
+@pytest.mark.parametrize("detail", [None, "means", "variances", "products", "cells", "pair"])
 def test_all_of_the_loss_and_no_more(loss: Loss, groups: object, detail: object) -> None:
     """Events must cost what was reserved, whatever the plan, for two rows per person."""
     recipe = Gaussian(label="ill", features=("sugar", "weight", "visits"), groups=groups, detail=detail)
@@ -275,6 +275,36 @@ def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(release.model, GaussianModel)
     assert release.model.split is not None
     assert release.model.split.feature == 1  # sugar has no variance left
+
+
+@pytest.mark.parametrize(("apart", "pair"), [(0.5, ("c", "d")), (0.0, ("a", "b"))])
+def test_the_pair_that_goes_together_is_found_inside_classes(apart: float, pair: tuple[str, str]) -> None:
+    """The product must go to features that are related inside classes, not to those that the means of classes
+    explain; the twin's laws have no classes, and must be misled."""
+    rng = np.random.default_rng(4)
+    label, shared = rng.integers(0, 2, 6_000), rng.normal(0, 0.6, 6_000)
+    numbers = {name: 1.5 * label + rng.normal(0, 0.5, 6_000) for name in "ab"}
+    numbers |= {name: shared + rng.normal(0, 0.9, 6_000) for name in "cd"}
+    under = schema(*(dp.Real(name, low=-3, high=3, bin_width=0.01) for name in numbers))
+    engine = opened(pd.DataFrame({**numbers, "ill": np.where(label, "yes", "no")}), under)._engine
+    loss = dp.PureDP(epsilon=1)
+    measurer = Measurer(engine.counts, domain=engine.domain, loss=loss, rows=1, sums=engine.sums)
+    laws = Moments(
+        centers=np.array([[0.25 - apart / 2] * 2 + [0.0] * 2, [0.25 + apart / 2] * 2 + [0.0] * 2]),
+        covariances=np.tile(np.diag([0.03, 0.03, 0.13, 0.13]), (2, 1, 1)),
+    )
+    assert related_pair(measurer, tuple(numbers), laws, np.bincount(label) * 1.0, loss) == pair
+    assert sum(event.epsilon for event in measurer.events) == 1
+
+
+def test_a_pair_is_drawn_as_it_goes_together() -> None:
+    """For regression: the relation inside classes must come out at its size, and no other with it."""
+    frame = table(20_000)
+    ours = drawn(frame, Gaussian.of(PLAIN, label="ill", detail="pair"))
+    for ill in ("no", "yes"):
+        theirs, here = (each[each["ill"] == ill] for each in (frame, ours))
+        assert abs(here["sugar"].corr(here["weight"]) - theirs["sugar"].corr(theirs["weight"])) < 0.05
+        assert abs(here["visits"].corr(here["sugar"])) < 0.05
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,6 +9,7 @@ import numpy as np
 from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate import cards
+from workbench.ui.language import speaking
 
 ORIGINAL = people(2_000, 1)
 
@@ -58,3 +59,10 @@ def test_names_are_no_markup() -> None:
     assert "<img" not in cards.drawn([card], end=1.0)
     assert cards.matching([card], "IMG") == [card]
     assert cards.matching([card], "age") == []
+
+
+def test_marks_have_their_place_in_every_language() -> None:
+    """A decimal comma is no style: in German every mark would stand at the left end."""
+    card = cards.Card(title="age", level="good", word="right", value=0.333, floor=0.111)
+    with speaking("de"):
+        assert re.findall(r"calc\((.*?)%", cards.drawn([card], end=1.0)) == ["11.1", "33.3"]
