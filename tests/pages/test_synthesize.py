@@ -82,7 +82,7 @@ def test_release(opened, kind, columns, choice, shown):
 def test_a_last_look_says_the_error_and_can_be_left(opened):
     """One would pay for an error that is out of sight by then, or find no way back but a small cross."""
     opened.go("synthesize").press("Release for")
-    assert "Off by, rows: ± 6 A cell, at most, in 95 of 100 cases." in opened.text
+    assert "A cell is off by at most 6 rows, in 95 of 100 cases." in opened.text
     opened.press("Back")
     assert not [each for each in opened.at.button if each.label == "Pay and release"]
     assert spent(opened) == 0

@@ -61,7 +61,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
         if quote.expected:
             worst = max(each.half_width() for each in quote.expected)
             st.write(
-                named(_("Off by, rows"), f"± {number(worst)}"), _("A cell, at most, in 95 of 100 cases.")
+                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(half=number(worst))
             )
         read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
