@@ -231,6 +231,14 @@ def test_zcdp(app):
     assert "epsilon 0.5 with delta 1e-09" in app.text
 
 
+def test_a_release_without_rows_is_shown(opened, monkeypatch):
+    """Noise that takes all rows of a small table would end in an error, as nothing is left to judge."""
+    monkeypatch.setattr(Measurer, "_draw", lambda self, values, scale: values * 0 - 2)
+    opened.go("synthesize").release()
+    assert opened.errors == ""
+    assert "About 0 rows" in opened.text
+
+
 def test_a_failed_run_is_said_and_its_charge_stays(opened, monkeypatch):
     """A run that broke off would vanish, with what it cost."""
 

@@ -107,8 +107,8 @@ def price(curator: Curator, release: Release) -> AnyLoss:
 
 
 def takes_verdict(release: Release) -> bool:
-    """Return whether a release has a verdict: one with a model of all rows."""
-    return release.part is None and bool(release.model.columns)
+    """Return whether a release has a verdict: one with a model of all rows, from which some are drawn."""
+    return release.part is None and bool(release.model.columns) and round(release.model.total) > 0
 
 
 def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
