@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import too_many_columns
-from dpcore.tables.classes import IntArray, check_columns, class_index, dense
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.classes import IntArray, check_columns, dense
+from dpcore.tables.people import crowds
 
 MOST_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a millisecond a set."""
@@ -55,44 +55,36 @@ def column_sets(
     """
     check_columns(columns)
     largest = len(columns) if largest is None else min(largest, len(columns))
-    number = _sets_up_to(largest, len(columns))
-    if number > MOST_SETS:
+    if largest > affordable(len(columns), largest):
         raise too_many_columns()
-    own = [codes[name] for name in columns]
-    together = class_index(own if person is None else [*own, person])
-    first = np.empty(int(together.max(initial=-1)) + 1, dtype=np.int64)
-    first[together] = np.arange(len(together))
-    weights = np.bincount(together, counts)
-    tuples = [column[first] for column in own]
-    whose = None if person is None else person[first]
     sets = []
-    everybody = int(weights.sum()) if whose is None else int(whose.max()) + 1
-    for chosen, classes in _refinements(tuples, largest):
-        sizes = np.bincount(classes, weights) if whose is None else people_per_class(classes, whose)
+    for chosen, keys in _refinements([codes[name] for name in columns], largest):
+        sizes, uniques = crowds(keys, person, counts)
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
-        uniques = int(largest_each((sizes == 1)[classes], whose).sum())
         figures = ColumnSet(
             columns=tuple(columns[column] for column in chosen),
             distinction=len(sizes) / rows,
             separation=float(1 - pairs),
-            uniques=uniques / everybody,
+            uniques=uniques,
         )
         sets.append((len(chosen), chosen, figures))
     return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
 
 
-def affordable(columns: int, largest: int) -> int:
-    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1."""
-    return max((size for size in range(1, largest + 1) if _sets_up_to(size, columns) <= MOST_SETS), default=1)
+def affordable(columns: int, largest: int, most: int = MOST_SETS) -> int:
+    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1.
 
-
-def _sets_up_to(size: int, columns: int) -> int:
-    return sum(math.comb(columns, each) for each in range(1, size + 1))
+    Of these and all smaller ones there are at most `most`.
+    """
+    number, size = columns, 1
+    while size < largest and (number := number + math.comb(columns, size + 1)) <= most:
+        size += 1
+    return size
 
 
 def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-    """Yield every set of up to `largest` columns with the class of each tuple.
+    """Yield every set of up to `largest` columns with a key of each row's class.
 
     Each is made from the set without its last column.
     """
@@ -102,9 +94,12 @@ def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tupl
     ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
         for column in range(chosen[-1] + 1 if chosen else 0, len(codes)):
             width = int(codes[column].max()) + 1
-            finer = dense(classes * width + codes[column], number * width)
-            yield (*chosen, column), finer
+            keys = classes * width
+            keys += codes[column]
+            yield (*chosen, column), keys
             if len(chosen) + 1 < largest:
+                finer = dense(keys, number * width)
+                del keys
                 yield from grow((*chosen, column), finer, int(finer.max()) + 1)
 
     return grow((), np.zeros(len(codes[0]), dtype=np.int64), 1)

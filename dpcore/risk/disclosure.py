@@ -4,14 +4,18 @@ All figures come from the pairs (class, value) that occur: a sensitive column ma
 Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li, Venkatasubramanian (2007) for t-closeness.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpcore.errors import UsageError
-from dpcore.tables.classes import IntArray, class_index, counted_pairs
+from dpcore.tables.classes import IntArray, ascending, class_index, counted_pairs
 from dpcore.tables.people import largest_each, once_each
 from dpcore.tables.value_counts import ValueCounts
+
+MOST_AT_ONCE = 2_000_000
+"""Rows of which the classes are looked at together, about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,19 +71,36 @@ def attribute_risk(
     if person is not None:
         once = once_each(class_index([classes, sensitive]), person)
         classes, sensitive, person = classes[once], sensitive[once], class_index([person[once]])
-    owner, value, count = counted_pairs(classes, sensitive)
-    counts = ValueCounts(group=owner, value=value, count=count, classes=int(classes.max()) + 1)
-    share, whole = count / counts.total[owner], counts.total * table.sum()
-    largest, rest = counts.largest_and_rest(l)
-    homogeneous = counts.distinct == 1
+    number = int(classes.max()) + 1
+    order, together = ascending(classes, number), max(1, number * MOST_AT_ONCE // len(classes))
+    of_class, of_value = classes[order], sensitive[order]
+    parts, is_homogeneous = list[tuple[float, ...]](), np.empty(number, dtype=bool)
+    for start in range(0, number, together):
+        rows = slice(*np.searchsorted(of_class, [start, start + together]))
+        owner, value, count = counted_pairs(of_class[rows] - start, of_value[rows])
+        counts = ValueCounts(group=owner, value=value, count=count, classes=min(together, number - start))
+        share, whole = count / counts.total[owner], counts.total * table.sum()
+        largest, rest = counts.largest_and_rest(l)
+        is_homogeneous[start : start + together] = counts.distinct == 1
+        parts.append(
+            (
+                -counts.distinct.min(),
+                counts.summed(share * np.log(share)).max(),
+                (largest / rest).max() if rest.all() else np.inf,
+                (counts.moved(table) / whole).max() / 2,
+                (counts.moved_in_order(table) / whole).max() / max(1, len(table) - 1),
+                (share / prior[value]).max(),
+            )
+        )
+    distinct, entropy, recursive, equal, ordered, ratio = map(float, np.max(parts, axis=0))
     return AttributeRisk(
-        distinct_l=int(counts.distinct.min()),
-        entropy_l=float(np.exp(-counts.summed(share * np.log(share)).max())),
+        distinct_l=int(-distinct),
+        entropy_l=math.exp(-entropy),
         recursive_l=l,
-        recursive_c=float((largest / rest).max()) if rest.all() else float("inf"),
-        t_equal=float((counts.moved(table) / whole).max() / 2),
-        t_ordered=float((counts.moved_in_order(table) / whole).max() / max(1, len(table) - 1)),
-        homogeneous_classes=int(homogeneous.sum()),
-        homogeneous_people=float(largest_each(homogeneous[classes], person).mean()),
-        posterior_ratio=float((share / prior[value]).max()),
+        recursive_c=recursive,
+        t_equal=equal,
+        t_ordered=ordered,
+        homogeneous_classes=int(is_homogeneous.sum()),
+        homogeneous_people=float(largest_each(is_homogeneous[classes], person).mean()),
+        posterior_ratio=ratio,
     )

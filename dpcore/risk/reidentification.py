@@ -102,7 +102,7 @@ def reidentification_risk(
     if population is not None:
         crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
     risk = largest_each(1 / sizes[classes], person)
-    of_crowd = largest_each(1 / crowd[classes], person)
+    of_crowd = risk if crowd is sizes else largest_each(1 / crowd[classes], person)
     return ReidentificationRisk(
         people=len(risk),
         classes=int((sizes > 0).sum()),

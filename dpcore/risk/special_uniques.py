@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import UsageError
+from dpcore.risk.column_sets import affordable
 from dpcore.tables.classes import (
     BoolArray,
     FloatArray,
@@ -92,7 +93,9 @@ def special_uniques(
             f"the share of the population ({fraction:g}) must be above 0 and below 1",
             remedy="give a share, such as 0.01",
         )
-    largest = largest_looked_at(len(columns)) if largest is None else min(largest, len(columns))
+    largest = (
+        affordable(len(columns), len(columns), MOST_SETS) if largest is None else min(largest, len(columns))
+    )
     if largest < 1:
         raise UsageError("sets need at least one column", remedy="raise the size")
     codes = [leaves_of(frame, name).codes for name in columns]
@@ -126,15 +129,6 @@ def special_uniques(
             for name, part in zip(columns, by_column, strict=True)
         },
     )
-
-
-def largest_looked_at(columns: int) -> int:
-    """Columns of the largest sets of which there are, with all smaller ones, at most `MOST_SETS`."""
-    number, size = 0, 0
-    while size < columns and number + math.comb(columns, size + 1) <= MOST_SETS:
-        size += 1
-        number += math.comb(columns, size)
-    return max(1, size)
 
 
 def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float) -> FloatArray:

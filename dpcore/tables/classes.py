@@ -82,7 +82,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         codes = np.where(codes < 0, len(values), codes)
         if positions is not None:
             positions = np.append(positions, positions[-1:].sum() + width)
-    codes = codes.astype(np.int64)
+    codes = codes.astype(np.int64, copy=False)
     return Leaves(
         name=name, codes=codes, values=values, has_missing=has_missing, positions=positions, width=width
     )
@@ -90,10 +90,25 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
 
 def dense(keys: IntArray, bound: int) -> IntArray:
     """Map keys in [0, bound) to indices 0, 1, 2, ... in the same order and without gaps."""
-    if bound <= 8 * len(keys):
-        present = np.bincount(keys, minlength=bound) > 0
-        return (np.cumsum(present) - 1)[keys]
-    return np.unique(keys, return_inverse=True)[1]
+    if bound <= 4 * len(keys):
+        present = np.zeros(bound, dtype=bool)
+        present[keys] = True
+        number = np.cumsum(present, dtype=np.min_scalar_type(len(keys)))
+        return number[keys].astype(np.int64) - 1
+    order = ascending(keys, bound)
+    starts, index = starts_of(keys[order]), np.empty(len(keys), dtype=np.int64)
+    index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
+    return index
+
+
+def ascending(keys: IntArray, bound: int) -> IntArray | slice:
+    """Return the order that sorts keys in [0, bound), equal ones as they stand, by digits of 16 bits."""
+    if (keys[1:] >= keys[:-1]).all():
+        return slice(None)
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    for shift in range(16, (bound - 1).bit_length(), 16):
+        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
@@ -109,17 +124,20 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
-        index, bound = index * width + codes, bound * width
+        index *= width
+        index += codes
+        bound *= width
     return index, bound
 
 
-def number_alone(keys: IntArray) -> int:
-    """Return how many keys are there once."""
-    if int(keys.max(initial=0)) < 8 * len(keys):
-        return int((np.bincount(keys) == 1).sum())
-    keys = np.sort(keys)
-    new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
-    return int((new[1:] & new[:-1]).sum())
+def class_sizes(keys: IntArray) -> IntArray:
+    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys."""
+    largest = int(keys.max(initial=0))
+    if largest < len(keys):
+        sizes = np.bincount(keys)
+        return sizes[sizes > 0]
+    starts = starts_of(np.sort(keys.astype(np.uint32) if largest < 2**32 else keys))
+    return np.diff(starts, append=len(keys))
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import no_column, no_rows
 from dpcore.schema.values import canonical
-from dpcore.tables.classes import IntArray, class_index
+from dpcore.tables.classes import IntArray, class_index, class_sizes
 
 
 def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
@@ -33,13 +33,28 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
     """Return the ascending places of one row per person and group."""
     if person is None:
         return np.arange(len(groups))
-    _, first = np.unique(class_index([groups, person]), return_index=True)
+    pair = class_index([groups, person])
+    first = np.empty(int(pair.max(initial=-1)) + 1, dtype=np.int64)
+    first[pair[::-1]] = np.arange(len(pair))[::-1]
     return np.sort(first)
 
 
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
     """Return the distinct people of each class, of shape (classes,)."""
     return np.bincount(classes[once_each(classes, person)], minlength=int(classes.max(initial=-1)) + 1)
+
+
+def crowds(keys: IntArray, person: IntArray | None, counts: IntArray | None = None) -> tuple[IntArray, float]:
+    """Return the people of each class of rows with one key, (classes,), and the share who are alone in one.
+
+    Args: counts: how many rows, all of different people, each row stands for; 1 by default.
+    """
+    if person is not None:
+        classes = class_index([keys])
+        sizes = people_per_class(classes, person)
+        return sizes, float(largest_each(sizes[classes] == 1, person).mean())
+    sizes = class_sizes(keys) if counts is None else np.bincount(class_index([keys]), counts).astype(np.int64)
+    return sizes, int((sizes == 1).sum()) / int(sizes.sum())
 
 
 def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:

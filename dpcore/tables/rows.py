@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from dpcore.tables.classes import IntArray, leaves_of
+from dpcore.tables.classes import IntArray, ascending, joint_keys, leaves_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +105,15 @@ class CodedRows(Microdata):
             own = pd.Series(leaves.values, name=name)
             values[name] = own.reindex(range(len(own) + leaves.has_missing))
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
+
+    def in_order(self) -> Self:
+        """Return the rows sorted by their first columns, as many as one key takes."""
+        bounds = accumulate((len(own) for own in self.values.values()), operator.mul)
+        first = self.frame.columns[: sum(bound < 2**62 for bound in bounds)]
+        order = ascending(*joint_keys([self.frame[name].to_numpy() for name in first]))
+        codes = {name: own.to_numpy()[order] for name, own in self.frame.items()}
+        frame = pd.DataFrame(codes, copy=False)
+        return replace(self, frame=frame, person=None if self.person is None else self.person[order])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

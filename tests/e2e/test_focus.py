@@ -51,6 +51,14 @@ def test_the_heading_is_taken_when_the_page_stands(page):
     assert focused(page) == "Audit"
 
 
+def test_the_stop_at_the_top_is_not_shown(page):
+    """Streamlit's own Stop leaves an empty page; a person would take it for the one by the progress."""
+    for name in ("stStatusWidget", "stMain"):
+        button = f"<p data-testid={name}><button>Stop</button>"
+        page.evaluate("button => document.body.insertAdjacentHTML('beforeend', button)", button)
+    assert [each.is_visible() for each in page.get_by_text("Stop").all()] == [False, True]
+
+
 def test_a_heading_that_is_drawn_late_is_taken(page):
     """A busy server would leave the focus nowhere: its page says that it stands before all of it is drawn."""
     state(page, "running")

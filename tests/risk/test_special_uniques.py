@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
-from dpcore.risk.special_uniques import dis_scores, largest_looked_at, special_uniques
+from dpcore.risk.column_sets import affordable
+from dpcore.risk.special_uniques import MOST_SETS, dis_scores, special_uniques
 from tests.tiers import examples
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4, st.integers(0, 5)), min_size=1, max_size=20)
@@ -121,8 +122,15 @@ def test_five_rows_of_one_person_are_one() -> None:
 def test_many_columns_and_bad_input() -> None:
     """Broken: thirty columns take all their sets, or nonsense is answered."""
     wide = pd.DataFrame({f"c{i}": [0, 1, i] for i in range(30)})
-    assert special_uniques(wide, list(wide)).largest == largest_looked_at(30) == 2
-    assert [largest_looked_at(columns) for columns in (1, 8, 9, 10, 200, 5000)] == [1, 8, 9, 4, 1, 1]
+    assert special_uniques(wide, list(wide)).largest == affordable(30, 30, MOST_SETS) == 2
+    assert [affordable(columns, columns, MOST_SETS) for columns in (1, 8, 9, 10, 200, 5000)] == [
+        1,
+        8,
+        9,
+        4,
+        1,
+        1,
+    ]
     for asked in ({"fraction": 0}, {"fraction": 1}, {"largest": 0}):
         with pytest.raises(ParameterError):
             special_uniques(wide, ["c1"], **asked)

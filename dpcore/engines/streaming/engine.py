@@ -144,7 +144,7 @@ class ArrowEngine(Engine):
             read = functools.partial(self._read, reading, names, None, copy)
             self._pass(Checking(reads=()), reading.pieces, read)
         whose = None if person is None else person_of(self._column(copy, person), person)
-        return CodedRows.of(columns, functools.partial(self._column, copy), whose)
+        return CodedRows.of(columns, functools.partial(self._column, copy), whose).in_order()
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy, in which texts are categories."""

@@ -6,6 +6,7 @@ file is in the folder for temporary files, nobody can open it by a name, and it 
 """
 
 import errno
+import mmap
 import os
 import tempfile
 import threading
@@ -59,5 +60,6 @@ class Spool:
         import pyarrow as pa
 
         start, size = piece.place
-        with pa.ipc.open_stream(os.pread(self._file.fileno(), size, start)) as stream:
+        whole = mmap.mmap(self._file.fileno(), start + size, access=mmap.ACCESS_READ)
+        with pa.ipc.open_stream(pa.py_buffer(whole).slice(start, size)) as stream:
             yield stream.read_next_batch().select(list(names))

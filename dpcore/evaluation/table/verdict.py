@@ -18,8 +18,8 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import BoolArray, IntArray, class_index, joint_keys, number_alone
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.classes import BoolArray, IntArray, class_index, counted_pairs, joint_keys
+from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
 FEW, MANY = 0.05, 0.5
@@ -113,9 +113,11 @@ class Knowledge:
         """Return the columns of the rows that are marked, with the values that these have."""
         codes, values = dict[str, IntArray](), dict[str, pd.Series]()
         for name in coded.values:
-            own = coded.frame[name].to_numpy()[visible]
-            codes[name] = class_index([own]).astype(own.dtype)
-            values[name] = coded.values[name].iloc[np.flatnonzero(np.bincount(own))]
+            own = coded.frame[name].to_numpy()
+            own = own if visible.all() else own[visible]
+            present = np.bincount(own) > 0
+            codes[name] = own if present.all() else (np.cumsum(present) - 1).astype(own.dtype)[own]
+            values[name] = coded.values[name].iloc[np.flatnonzero(present)]
         person = None if coded.person is None else class_index([coded.person[visible]])
         counts = None if coded.counts is None else coded.counts[visible]
         return cls(values=values, codes=codes, person=person, counts=counts, **columns)
@@ -125,9 +127,14 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person where people may have several rows."""
+        """The distinct tuples of the known columns, of each person where people may have several rows.
+
+        These are the rows themselves where most are different.
+        """
         columns, whose = self.columns(self.known, {}), [] if self.person is None else [self.person]
         index = class_index([*columns, *whose])
+        if index.max() > len(self) / 2:
+            return self
         first = np.empty(int(index.max()) + 1, dtype=np.int64)
         first[index] = np.arange(len(index))
         codes = {name: codes[first] for name, codes in zip(self.known, columns, strict=True)}
@@ -140,12 +147,6 @@ class Knowledge:
         table = self.tuples if {*columns} <= {*self.known} else self
         self.left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
-
-    def sizes(self, classes: IntArray) -> IntArray:
-        """Count the people of each class, (classes,)."""
-        if self.counts is not None:
-            return np.bincount(classes, self.counts).astype(np.int64)
-        return people_per_class(classes, self.person)
 
     def columns(self, names: Sequence[str], coarser: Mapping[str, IntArray]) -> list[IntArray]:
         """Return the codes of some columns, each (rows,).
@@ -169,16 +170,15 @@ class Knowledge:
 
     def reveals(self, classes: IntArray) -> bool:
         """Tell whether all people of some class share one value of a sensitive column."""
-        pairs = (
-            np.unique(class_index([classes, self.codes[name]]), return_index=True)[1]
-            for name in self.sensitive
-        )
-        return any((np.bincount(classes[first]) == 1).any() for first in pairs)
+        if (np.bincount(classes) == 1).any():
+            return bool(self.sensitive)
+        owners = (counted_pairs(classes, self.codes[name])[0] for name in self.sensitive)
+        return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
         classes = class_index(self.columns(self.known, coarser))
-        small = self.sizes(classes).min() < crowd or self.reveals(classes)
+        small = crowds(classes, self.person, self.counts)[0].min() < crowd or self.reveals(classes)
         return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
 
 
@@ -190,12 +190,7 @@ def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: Int
         person: (rows,) whose they are; None where every row is one.
         rows: how many rows each stands for, where it stands for several, all of different people.
     """
-    if person is not None:
-        classes = class_index(columns)
-        return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
-    keys, _ = joint_keys(columns)
-    again = keys[:0] if rows is None else keys[rows > 1]
-    return number_alone(np.concatenate([keys, again])) / (len(keys) if rows is None else int(rows.sum()))
+    return crowds(joint_keys(columns)[0], person, rows)[1]
 
 
 def verdict_of(

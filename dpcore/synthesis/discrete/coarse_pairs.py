@@ -26,7 +26,7 @@ from dpcore.tables.counts import Marginal, Values, pack, unpack
 
 SWEEPS = 20
 FEWEST, MOST = 4, 40  # coarse cells of a column
-ROWS_PER_DEVIATION = 10.0  # in a coarse cell of a pair, about
+ROWS_PER_DEVIATION = 4.0  # in a coarse cell of a pair, about
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

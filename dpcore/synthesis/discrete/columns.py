@@ -26,6 +26,7 @@ from dpcore.synthesis.discrete.binary_contrasts import (
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
+from dpcore.synthesis.discrete.smoothing import smoothed
 from dpcore.synthesis.discrete.workload import column_parts
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Marginal, Values, check_cells
@@ -48,7 +49,7 @@ class Columns:
         grouping: which cells are counted as one.
         ordered: columns whose neighboring cells are similar.
         count: noisy number of rows.
-        singles: noisy one-way counts over the declared cells.
+        singles: noisy one-way counts over the declared cells, `smoothed`.
         measured: what these rest on: the number of rows, and each column or the difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
         spent: part of the loss that this took.
@@ -62,10 +63,10 @@ class Columns:
     clarity: float
     spent: Fraction
 
-    @property
+    @functools.cached_property
     def measurements(self) -> list[Marginal]:
-        """Measurements over groups of cells."""
-        return over_groups(self.grouping, self.measured)
+        """Measurements over groups of cells, `smoothed`."""
+        return over_groups(self.grouping, map(smoothed, self.measured))
 
     @property
     def start(self) -> dict[str, Values]:
@@ -103,7 +104,7 @@ def measure_columns(
         ]
     measured = pooled(measured)
     tables = {each.clique: each for each in completed(domain, measured)}
-    singles = [tables[name,] for name in names]
+    singles = [smoothed(tables[name,]) for name in names]
     rows = max(1.0, tables[()].total)
     of_pair = measurer.gap_deviation(1, loss.share((1 - TOTAL_SHARE - share) / len(names)))
     least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))

@@ -16,6 +16,7 @@ from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_c
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
 from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
 from dpcore.synthesis.discrete.refinement import passes_for
+from dpcore.synthesis.discrete.smoothing import smoothed
 from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
     FEW,
@@ -33,7 +34,7 @@ from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
 UNWANTED = 0.25  # weight of a triple of binary columns that is not wanted, as one number costs no cells
-BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
+BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8), Fraction(1, 2), Fraction(5, 8))
 """Parts of the last round that may go to pairs outside the tree."""
 DROWNED, TOLD_APART = 0.15, 0.1
 """Noise of distances in parts of all rows: from which only some are told, and that these then have."""
@@ -140,9 +141,8 @@ class Learner:
         view = self._view.coarsen(coarse.groups)
         estimates = {pair: coarse.merge(pair, self.fitted.model.marginal(pair)) for pair in outside}
         errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
-        weights = {pair: self._weights[pair] for pair in errors}
         spend = loss.share(1 - SELECTION_SHARE)
-        _, parts = affordable_parts(view.domain, list(errors), errors, weights, spend, view.rows)
+        _, parts = affordable_parts(view.domain, list(errors), errors, self._weights, spend, view.rows)
         parts = parts or dict.fromkeys([max(errors, key=errors.__getitem__)], 1.0)
         return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
 
@@ -168,9 +168,8 @@ class Learner:
                 total += gain(self._view.coarsen(groups).domain, outside, part)
             if total > best:
                 best, rest = total, loss.share(1 - part)
-                self._left = (
-                    (loss.share(part), outside, CoarsePairs(groups=groups, tables=())) if part else None
-                )
+                if part:
+                    self._left = (loss.share(part), outside, CoarsePairs(groups=groups, tables=()))
         return rest
 
     def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
@@ -289,10 +288,13 @@ class Learner:
         """Fit the model to all that was measured, from where it is."""
         warm = self.fitted.potentials if self.fitted else None
         strongest = self._strongest()
+        # later draws of a column stay as they are: drawn to their neighbors they would err as the first one
+        products = independent(self._columns, {each.clique for each in self.joint if len(each.clique) > 1})
+        joint = [smoothed(m, products[m.clique]) if m.clique in products else m for m in self.joint]
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            [*self._columns.measurements, *self.joint],
+            [*self._columns.measurements, *joint],
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,

@@ -17,7 +17,8 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.streaming import engine as streaming
 from dpcore.engines.streaming.parquet import ParquetReader
-from dpcore.errors import LimitError, RowsError, SchemaError
+from dpcore.engines.streaming.spool import Spool
+from dpcore.errors import LimitError, ReadError, RowsError, SchemaError
 from dpcore.evaluation.table.audit import Audit
 from dpcore.schema.schema import Schema
 from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
@@ -102,6 +103,50 @@ def test_every_figure_is_that_of_the_rows(
     other = frame.assign(job=frame["job"].where(frame.index > 0, "spy"))
     planted = ASKED.compute(ASKED.read(FrameEngine(other, schema, key=KEY), schema), schema)
     assert figures(report) != figures(planted)
+
+
+def test_figures_of_groups_are_those_of_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes that are sorted by digits, in keys of more than 16 bits and of more than 62, would mix groups."""
+    random = np.random.default_rng(11)
+    wide = {f"c{each}": random.integers(0, 2**31, 300)[random.integers(0, 300, 4_000)] for each in range(9)}
+    whole = pd.DataFrame(
+        {**wide, "x": random.integers(0, 300, 4_000), "secret": random.integers(0, 9, 4_000)}
+    )
+    for columns in (["x"], ["c0", "c1"], ["c0", "x", "c2"], list(wide)):
+        frame = whole[[*columns, "secret"]].copy()
+        if len(columns) > 3:  # rows in groups
+            frame = frame.iloc[random.integers(0, 1_500, 4_000)].reset_index(drop=True)
+        number = dp.Integer("secret", low=0, high=9)
+        schema = Schema(columns=(number,), unit=dp.PrivacyUnit(max_rows=1))
+        audit = Audit(quasi_identifiers=tuple(columns), sensitive=("secret",), roles=())
+        monkeypatch.setattr(base, "MOST_ROWS", 10)
+        coded = audit.read(engine_on("parquet", tmp_path, frame, schema), schema)
+        report = audit.compute(coded, schema)
+        groups = frame.groupby(columns)["secret"]
+        sizes, values = groups.size(), groups.nunique()
+        assert report.risk.uniques == (sizes == 1).sum() / 4_000
+        assert (report.risk.classes, report.risk.k) == (len(sizes), sizes.min())
+        assert report.secrets["secret"].distinct_l == values.min()
+        assert report.secrets["secret"].homogeneous_people == sizes[values == 1].sum() / 4_000
+        for each in report.sets:
+            assert each.uniques == (frame.groupby(list(each.columns)).size() == 1).sum() / 4_000
+
+
+def test_no_room_for_the_copy_of_an_audit(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk would be an error without words, or an audit of the rows that it took."""
+    engine = engine_on("parquet", tmp_path, frame, schema_of(None))
+
+    def full(self: Spool, data: object, start: int) -> None:
+        if start:
+            raise OSError(28, "No space left on device", str(tmp_path))
+
+    monkeypatch.setattr(Spool, "_write", full)
+    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    with pytest.raises(ReadError, match="the disk is not full") as error:
+        ASKED.read(engine, schema_of(None))
+    assert str(tmp_path) not in str(error.value)
 
 
 def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> None:

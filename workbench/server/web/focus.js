@@ -28,6 +28,8 @@
     heading.blur(); // other words in the same place are read out only to who comes anew
     heading.focus({ preventScroll: true });
   };
+  // Streamlit's own Stop, at the top of the page, leaves an empty page; the one by the progress leads back.
+  document.head.insertAdjacentHTML("beforeend", "<style>[data-testid=stStatusWidget] button { display: none }</style>");
   for (const deed of ["pointerdown", "keydown"]) addEventListener(deed, () => (said = null), true);
   addEventListener("DOMContentLoaded", () =>
     new MutationObserver(settle).observe(document.body, {
