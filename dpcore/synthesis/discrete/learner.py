@@ -16,7 +16,7 @@ from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_c
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
 from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
 from dpcore.synthesis.discrete.refinement import passes_for
-from dpcore.synthesis.discrete.smoothing import smoothed
+from dpcore.synthesis.discrete.smoothing import adding_up, best_total, smoothed
 from dpcore.synthesis.discrete.spanning_tree import tree_pairs
 from dpcore.synthesis.discrete.workload import (
     FEW,
@@ -294,7 +294,9 @@ class Learner:
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            [*self._columns.measurements, *joint],
+            adding_up(
+                [*self._columns.measurements, *joint], best_total([*self._columns.measured, *self.joint])
+            ),
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,

@@ -11,6 +11,7 @@ beginning; Cai and Silverman (2001), "Incorporating information on neighbouring 
 neighbors, after James and Stein.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +42,21 @@ def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
     ring = np.concatenate([lines, lines[..., ::-1]], axis=-1)  # mirrored, so that its ends meet
     values, left = _drawn(ring, table.variance, 1)
     return replace(table, values=estimate + np.moveaxis(values[..., :size], -1, axis), variance=left)
+
+
+def best_total(measured: Iterable[Marginal]) -> float:
+    """Return the number of rows by all tables as they were measured, weighted by their noise."""
+    tables = [each for each in measured if not each.signed]
+    weights = [1 / max(each.variance * each.values.size, 1e-12) for each in tables]
+    return float(np.average([each.total for each in tables], weights=weights))
+
+
+def adding_up(tables: Iterable[Marginal], total: float) -> list[Marginal]:
+    """Return the tables moved to one total: smoothed ones add up with more noise than their variance says."""
+    return [
+        replace(each, values=each.values + (total - each.total) / each.values.size * (not each.signed))
+        for each in tables
+    ]
 
 
 def _drawn(rings: Values, variance: float, step: int) -> tuple[Values, float]:

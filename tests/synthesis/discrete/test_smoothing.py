@@ -103,3 +103,15 @@ def test_what_is_published_keeps_its_noise() -> None:
     for table in tables:
         if table.clique == ("age",):
             assert np.array_equal(table.values, np.rint(table.values))
+
+
+def test_the_number_of_rows_is_the_best_mean_of_what_was_measured() -> None:
+    """The total would have more noise than its interval says: smoothed tables add up as before."""
+    domain = Domain(names=("age", "day", "job"), sizes=(80, 200, 3))
+    rng = np.random.default_rng(6)
+    codes = {name: rng.integers(0, size, 500) for name, size in zip(domain.names, domain.sizes, strict=True)}
+    _, model = dp.Adaptive().fit(Table(codes, domain).measurer(dp.ZCDP(rho="1/100")), lambda *_: None)
+    assert isinstance(model, SyntheticModel)
+    sums = np.array([table.values.sum() for table in model.measurements])
+    weights = np.array([1 / (table.variance * table.values.size) for table in model.measurements])
+    assert model.total == pytest.approx(np.average(sums, weights=weights), abs=0.01)
