@@ -16,8 +16,9 @@ from dpcore.text import Text
 TARGET_CELLS = 100
 MOST_LISTED, ROWS_LISTED = 40, 5
 """Different numbers that are listed where they are far apart, and rows that each has on average."""
-SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
-SPECIAL_ROWS = 10
+SPECIAL_SHARE, MOST_SPECIAL = 0.002, 20
+SPECIAL_ROWS, STANDS_OUT = 10, 5
+"""Of a number with a cell of its own: rows at least, and times the rows of the median one among all."""
 TAIL = 20
 """Times the median number that the largest is, from which cells grow with the numbers."""
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -91,21 +92,26 @@ def _wide(
     inner = numbers[~numbers.isin(_far(numbers))]
     low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
-    width = round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
-    usual = inner[(inner > 0) & ~inner.isin(special)]
-    cuts = list[float]()
+    cells = max(TARGET_CELLS // 2, TARGET_CELLS - 2 * len(special))  # each splits the one that it lies in
+    width = round_width(max((high - low) / cells, largest * 1e-10) if high > low else largest)
+    usual = inner[(inner != 0) & ~inner.isin(special)].astype("float64").abs()
+    edges = list[float]()
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
-        cuts = _rising(high, last=3, steps=(1, 2, 5), whole=True)
-    elif low >= 0 and len(usual) and usual.median() * TAIL <= high:
-        cuts = _rising(high, last=_decades(usual), steps=STEPS, whole=whole)
-    if cuts:
+        edges = [0, *_rising(high, last=3, steps=(1, 2, 5), whole=True)]
+    elif high > 0 and len(usual) and usual.median() * TAIL <= largest:
+        last = _decades(usual)
+        above = _rising(high, last=last, steps=STEPS, whole=whole)
+        below = _rising(-low, last=last, steps=STEPS, whole=whole) if low < 0 else []
+        edges = sorted({0.0, *above, *(-bound for bound in below)})
+    if edges:
         kind: type[Any] = Integer if whole else Real
         number: Any = int if whole else float
+        first, *cuts, end = map(number, edges)
         column: Column = kind(
             **base,
-            low=0,
-            high=number(cuts.pop()) - whole,
-            cuts=tuple(map(number, cuts)),
+            low=first,
+            high=end - whole,
+            cuts=tuple(cuts),
             special=tuple(map(number, special)),
             from_data=("low", "high", "cuts", "special"),
             reason="most numbers are far below the largest: cells that grow with the numbers",
@@ -141,7 +147,8 @@ def _wide(
 def _special(numbers: pd.Series) -> tuple[float, ...]:
     """Return numbers that deserve a cell each, shared by many rows or far from all others."""
     counts = numbers.value_counts()
-    many = counts[(counts >= SPECIAL_SHARE * len(numbers)) & (counts >= SPECIAL_ROWS)].index[:MOST_SPECIAL]
+    least = max(SPECIAL_SHARE * len(numbers), SPECIAL_ROWS, STANDS_OUT * counts.median())
+    many = counts[counts >= least].index[:MOST_SPECIAL]
     return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
 
 
@@ -160,7 +167,7 @@ def _far(numbers: pd.Series) -> list[float]:
 
 def _decades(numbers: pd.Series) -> int:
     """Return how many powers of ten, from the largest number down, hold nearly all of these."""
-    small = float(numbers.quantile(0.02))
+    small = float(numbers.quantile(0.02, interpolation="lower"))
     return min(MOST_DECADES, math.floor(math.log10(numbers.max())) - math.floor(math.log10(small)) + 1)
 
 

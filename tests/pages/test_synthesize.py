@@ -175,6 +175,15 @@ def test_a_clique_too_large_is_refused(app):
     assert spent(app) == 0
 
 
+def test_pairs_with_the_column_to_predict_count_four_times(opened):
+    """A table to learn from would spend as much on pairs that say nothing about the target."""
+    opened.go("synthesize").press("A whole table").set("selectbox", "Column to predict", "sex")
+    opened.release()
+    asked = next(line.content for line in opened.curator.lines() if line.state == "reserved")
+    weights = asked["recipe"]["recipe"]["weights"]
+    assert {tuple(pair) for pair, weight in weights if weight == 4} == {("age", "sex"), ("sex", "city")}
+
+
 def test_no_column_chosen(opened):
     """An empty choice would break the page."""
     opened.go("synthesize").press("A few columns")

@@ -336,3 +336,27 @@ def test_a_heavy_tail_keeps_its_shape(whole: bool) -> None:
     distance, column = off(rng.normal(500, 100, 20_000).clip(0) // (1 if whole else 0.01))
     assert not column.cuts
     assert distance < 0.05
+
+
+def test_a_tail_on_both_sides_keeps_its_shape() -> None:
+    """Gains and losses of firms would all fall into the two cells around 0."""
+    rng = np.random.default_rng(3)
+    gains = rng.lognormal(4, 1.5, 6_000) * rng.choice([-1, 1], 6_000, p=[0.2, 0.8])
+    distance, column = off(gains)
+    assert distance < 0.05
+    assert column.low < 0 < column.high
+    assert {"low", "high", "cuts"} <= set(column.from_data)
+
+
+def test_a_number_that_many_share_has_a_cell_of_its_own() -> None:
+    """A price that one sale in ten has would be spread over its cell; of rounded numbers none stands out."""
+    rng = np.random.default_rng(4)
+    prices = np.where(rng.random(10_000) < 0.1, 19.99, rng.gamma(4, 10, 10_000))
+    distance, column = off(prices)
+    assert distance < 0.03
+    assert column.special == (19.99,)
+    assert "special" in column.from_data
+    distance, column = off(rng.gamma(4, 10, 10_000).round(1))
+    assert distance < 0.03
+    assert column.special == ()
+    assert column.size <= 100

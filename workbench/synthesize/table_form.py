@@ -79,7 +79,7 @@ class TableForm(RecipeForm):
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs of columns that matter more than others, by name or in a grid."""
+    """Ask for pairs of columns that matter more than others, by name, in a grid, or by a target."""
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -93,7 +93,15 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [*important, *((pair["first"], pair["second"]) for pair in clicked.points())]
-    return {tuple(pair): 4.0 for pair in important}
+        target = st.selectbox(
+            _("Column to predict"),
+            columns,
+            index=None,
+            placeholder=_("Find a column by its name"),
+            key=f"target-{table}-{len(columns)}",
+            persist_state="session",
+        )
+    return {tuple(pair): 4.0 for pair in (*important, *(each for each in pairs if target in each))}
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
