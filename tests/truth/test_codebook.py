@@ -36,8 +36,9 @@ def cells(column: dict[str, Any]) -> int:
     count = math.ceil(round((high - low + (column["kind"] == "integer")) / step, 9))
     if cuts := column.get("cuts"):
         count = len(cuts) + 1
-    special = column.get("special", [])
-    return count + beside + sum(1 if number in (low, high) else 2 for number in special)  # it splits a cell
+    bounds = {round(low + step * each, 9) for each in range(count)} | {*column.get("cuts", []), low, high}
+    special = column.get("special", [])  # it splits the cell that it lies in
+    return count + beside + sum(1 if round(number, 9) in bounds else 2 for number in special)
 
 
 def values(column: dict[str, Any], cells: pd.Series) -> Callable[[str], bool]:
