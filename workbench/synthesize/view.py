@@ -283,7 +283,14 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
         )
     st.caption(
-        _("Do not test hypotheses on one drawn table: it hides its noise, so intervals come out too narrow.")
+        _(
+            "Do not test hypotheses on one drawn table: it hides its noise. Count the columns of the test "
+            "together, as one table."
+        ),
+        help=_(
+            "In the test each cell is a row that stands for n people, its count as measured, and in a "
+            "variance for n + s², with the standard deviation s of a cell from the guarantee (JSON)."
+        ),
     )
     _folder(data_set, release)
     return release, rows, draw, key
