@@ -20,7 +20,8 @@ from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
-_BOUNDS = {"low", "high", "bin_width", "cuts", "step", "special"}
+_CELLS = {"cuts", "special"}
+_BOUNDS = {"low", "high", "bin_width", "step", *_CELLS}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -120,21 +121,29 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
 
 def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
     """Take columns into the grid, known from outside where it is said from where."""
-    lines = {
-        column.name: grid.line(
-            dataclasses.replace(column, from_data=(), known_from=known_from) if known_from else column
-        )
-        for column in columns
-    }
+    known = [_known(column, known_from) if known_from else column for column in columns]
+    lines = {column.name: grid.line(column) for column in known}
     _replace(draft, draft.edited.index[draft.edited["column"].isin(lines)], lines)
+
+
+def put_rounded(draft: Draft, columns: Iterable[Column], known_from: str) -> None:
+    """Take round bounds; cells of this table between them stay marked so, and are not asked about."""
+    for_all = {each.name: each for each in columns}
+    draft.left |= {each.name for each in for_all.values() if _CELLS.intersection(each.from_data)}
+    put(draft, [each if name in draft.left else _known(each, known_from) for name, each in for_all.items()])
 
 
 def take_back(draft: Draft) -> None:
     """Go back to what the last answer changed; other edits since then stay."""
     assert draft.unconfirmed is not None
     before = {str(line["column"]): line for line in draft.unconfirmed.to_dict("records")}
+    draft.left -= set(before)
     _replace(draft, draft.unconfirmed.index, before)
     draft.unconfirmed = None
+
+
+def _known(column: Column, known_from: str) -> Column:
+    return dataclasses.replace(column, from_data=(), known_from=known_from)
 
 
 def _replace(draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]) -> None:

@@ -82,7 +82,8 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             _("Ask me about each"),
         )
     with st.container(horizontal=True):
-        st.button(yes, on_click=facts.put, args=(draft, columns, source))
+        put = facts.put_rounded if question.kind == "round" else facts.put
+        st.button(yes, on_click=put, args=(draft, columns, source))
         st.button(no, on_click=facts.leave, args=(draft, question))
     _say_more(question)
 

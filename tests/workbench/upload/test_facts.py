@@ -94,6 +94,28 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert names(facts.next_question(draft, now(draft))) == ["zip"]
 
 
+def test_round_bounds_are_no_source_of_the_cells_between() -> None:
+    """Amounts that many of these very rows share would count as known for any such table."""
+    rng = np.random.default_rng(1)
+    amounts = np.where(rng.random(5000) < 0.1, 7688.0, rng.lognormal(8, 2, 5000).round(2))
+    table = pd.DataFrame({"amount": amounts, "score": rng.random(5000).round(4)})
+    schema = dp.suggest_schema(table)
+    assert 7688.0 in schema.column("amount").special  # type: ignore[attr-defined]
+    grid = to_grid(schema, list(table.columns))
+    draft = Draft(name="t", frame=table, schema=schema, grid=grid, edited=grid, notes=(), dataset="d")
+    question = facts.next_question(draft, schema)
+    assert question is not None
+    assert question.kind == "round"
+    facts.put_rounded(draft, filter(None, map(columns.rounded, question.columns)), "round")
+    after = now(draft)
+    assert {"special", "cuts"} <= set(after.column("amount").from_data)
+    assert "high" not in after.column("amount").from_data
+    assert {column.name: column.known_from for column in after.columns} == {"amount": "", "score": "round"}
+    assert facts.next_question(draft, after) is None
+    facts.take_back(draft)
+    assert names(facts.next_question(draft, now(draft))) == ["amount", "score"]
+
+
 def test_what_is_left_stays_marked() -> None:
     """Whoever does not know would have to say yes; or would be asked for ever."""
     draft, schema = draft_and_schema()
