@@ -53,6 +53,11 @@ class IntervalColumn(Column):
         return self.edges[1:]
 
     @property
+    def lasts(self) -> npt.NDArray[np.float64]:
+        """Largest values of the cells, of whole numbers."""
+        return self.ends - 1
+
+    @property
     def single(self) -> npt.NDArray[np.bool_]:
         """Marks of the cells that hold one special value alone."""
         return np.zeros(self.values_size, dtype=np.bool_)
@@ -290,6 +295,11 @@ class Real(NumberColumn):
     def ends(self) -> npt.NDArray[np.float64]:
         starts = self.edges[:-1]
         return np.where(self.single, self._next(starts), np.minimum(self.edges[1:], self.high))
+
+    @property
+    def lasts(self) -> npt.NDArray[np.float64]:
+        is_closed = (self.ends == self.high) & (self.high not in self.special)
+        return np.where(is_closed, self.ends, np.nextafter(self.ends, -np.inf))
 
     @staticmethod
     def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -117,9 +117,7 @@ class Marginals(FixedCliques):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return its cliques."""
         cliques = ", ".join(" × ".join(clique) for clique in fields["cliques"] if clique)
-        if not cliques:
-            return Text("Number of rows")
-        return Text("Marginals: {cliques}", cliques=cliques)
+        return Text("Marginals: {cliques}", cliques=cliques or Text("number of rows"))
 
 
 @dataclass(frozen=True)

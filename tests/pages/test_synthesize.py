@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+import numpy as np
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 
@@ -12,6 +14,7 @@ from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV, Tab
 from workbench.server.workers import queue
 from workbench.store import start
+from workbench.synthesize.script import job_of, script
 
 
 def spent(tab: Tab) -> float:
@@ -182,6 +185,27 @@ def test_pairs_with_the_column_to_predict_count_four_times(opened):
     asked = next(line.content for line in opened.curator.lines() if line.state == "reserved")
     weights = asked["recipe"]["recipe"]["weights"]
     assert {tuple(pair) for pair, weight in weights if weight == 4} == {("age", "sex"), ("sex", "city")}
+
+
+def test_a_start_is_never_above_its_end(app):
+    """A column of numbers would be offered for one of days, or drawn stays end before they begin."""
+    days = pd.date_range("2020-01-01", "2021-12-31").strftime("%Y-%m-%d")
+    stays = "\n".join(f"{days[i % 600]},{days[i % 600 + i % 90]},{i % 50}" for i in range(900))
+    app.open(f"start,end,age\n{stays}".encode()).go("synthesize").press("A whole table")
+    app.set("radio", "Add", "≤")
+    (end,) = (each for each in app.at.selectbox if each.label == "≤")
+    assert end.options == ["end"]
+    assert app.at.selectbox(key=end.key.replace("second", "first")).options == ["start", "end", "age"]
+    app.button("Add").click().run()
+    assert "start ≤ end" in app.text
+    app.release()
+    release = app.curator.release(app.curator.lines()[-1].request_id)
+    codes = release.model.sample_codes(2_000, np.random.default_rng(1))
+    assert (codes["start"] <= codes["end"]).all()
+    job, reading = job_of(app.session.data_set, release)
+    assert "'columns': ['start', 'end']" in script(job, reading)
+    app.press("Release something else").press("Remove")
+    assert "start ≤ end" not in app.text
 
 
 def test_no_column_chosen(opened):

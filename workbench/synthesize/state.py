@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from dpcore.synthesis import Step
 from dpcore.synthesis.discrete.constraints import Determines, Impossible
 
-Fact = Impossible | Determines
+Fact = Impossible | Determines | tuple[Impossible, ...]
 
 
 @dataclass(kw_only=True)

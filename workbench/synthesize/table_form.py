@@ -10,9 +10,9 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.schema import IntervalColumn
+from dpcore.schema import Date, IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
-from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible, never_above
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize.charts import pair_grid
@@ -134,9 +134,10 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 args=((*facts, added),),
             )
     used = [fact for fact in facts if fact_columns(fact) <= set(columns)]
+    rules = [rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])]
     constraints = Constraints(
-        impossible=tuple(fact for fact in used if isinstance(fact, Impossible)),
-        determines=tuple(fact for fact in used if isinstance(fact, Determines)),
+        impossible=tuple(rule for rule in rules if isinstance(rule, Impossible)),
+        determines=tuple(rule for rule in rules if isinstance(rule, Determines)),
     )
     try:
         constraints.check(curator.schema.domain)
@@ -148,20 +149,24 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
 
 def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     kinds = {
-        "impossible": _("two values never meet in one row"),
-        "determines": _("one column decides another"),
+        "×": _("two values never meet in one row"),
+        "→": _("one column decides another"),
+        "≤": _("one column is never above another, up to the width of a cell"),
     }
     kind = widgets.by_title(st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind")
     if len(columns) < 2:
         return None
+    ordered = {each.name: each for each in curator.schema.columns if isinstance(each, IntervalColumn)}
+    names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)
-    first = left.selectbox(capital("column"), columns, key=f"{key}-first")
-    second = right.selectbox(
-        "×" if kind == "impossible" else "→",
-        [name for name in columns if name != first],
-        key=f"{key}-second",
-    )
-    return (_impossible if kind == "impossible" else _determines)(curator, first, second, key)
+    first = left.selectbox(capital("column"), names, key=f"{key}-first")
+    if kind == "≤":
+        days = [name for name in names if isinstance(ordered[name], Date)]
+        names = days if first in days else [name for name in names if name not in days]
+    second = right.selectbox(kind, [name for name in names if name != first], key=f"{key}-second")
+    if kind == "≤":
+        return never_above(ordered[first], ordered[second]) or None if second else None
+    return (_impossible if kind == "×" else _determines)(curator, first, second, key)
 
 
 def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossible | None:
@@ -195,11 +200,14 @@ def _determines(curator: Curator, first: str, second: str, key: str) -> Determin
 
 def fact_columns(fact: Fact) -> set[str]:
     """Return the columns that a fact is about."""
-    return set(fact.columns) if isinstance(fact, Impossible) else {fact.column, fact.target}
+    rule = fact[0] if isinstance(fact, tuple) else fact
+    return set(rule.columns) if isinstance(rule, Impossible) else {rule.column, rule.target}
 
 
 def fact_words(curator: Curator, fact: Fact) -> str:
     """Return a fact as a sentence."""
+    if isinstance(fact, tuple):
+        return " ≤ ".join(fact[0].columns)
     if isinstance(fact, Determines):
         return f"{fact.column} → {fact.target}"
     sides = [

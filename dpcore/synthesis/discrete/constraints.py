@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
-from dpcore.schema.domain import Clique, Domain
+from dpcore.schema import Clique, Date, Domain, IntervalColumn
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers
@@ -42,6 +42,25 @@ class Impossible:
 
     def to_dict(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "cells": [list(each) for each in self.cells]}
+
+
+def never_above(column: IntervalColumn, other: IntervalColumn) -> tuple[Impossible, ...]:
+    """Return the fewest rules by which a column, such as a start, is never above another, such as its end.
+
+    Cells are impossible together where all values of the one are above all of the other: in cells that
+    overlap, values may still come out in the wrong order. Both columns hold numbers, or both days.
+    """
+    if isinstance(column, Date) != isinstance(other, Date):
+        raise UsageError("numbers and days have no order in common", remedy="name columns of one kind")
+    firsts = np.searchsorted(column.edges[:-1], other.lasts, side="right")
+    starts, places = np.unique(firsts, return_index=True)
+    a, b = [*starts[starts < column.values_size], column.values_size], [*places, other.values_size]
+    rules = []
+    for i in range(1, len(a)):
+        side = i & -i  # of squares that fill a triangle, so that n cells take n log n numbers
+        cells = range(a[i - 1], a[i - 1 : i + side][-1]), range(b[i - side], b[i])
+        rules.append(Impossible(columns=(column.name, other.name), cells=tuple(map(tuple, cells))))
+    return tuple(rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +155,14 @@ class Constraints:
         return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
 
     def factors(self, domain: Domain, groups: Mapping[str, Integers]) -> list[tuple[Clique, Values]]:
-        """Return one table per rule over groups of cells, 0 where no row may be and 1 elsewhere."""
-        tables = []
+        """Return one table per set of columns over groups of cells, 0 where no row may be and 1 elsewhere."""
+        tables: dict[Clique, Values] = {}
         for rule in self.impossible:
-            table = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
+            shape = [int(groups[name].max()) + 1 for name in rule.columns]
+            table = tables.setdefault(rule.columns, np.ones(shape))
             hit = (groups[name][list(cells)] for name, cells in zip(rule.columns, rule.cells, strict=True))
             table[np.ix_(*map(np.unique, hit))] = 0.0
-            tables.append((rule.columns, table))
-        return tables
+        return list(tables.items())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

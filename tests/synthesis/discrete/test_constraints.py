@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
 from dpcore.progress import silent
-from dpcore.schema import Domain
-from dpcore.synthesis import Adaptive, Recipe, Tree
-from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.schema import Domain, IntervalColumn
+from dpcore.synthesis import Adaptive, Recipe, Tree, load_recipe
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible, never_above
 from tests.synthesis.standin import Table
+from tests.tiers import examples
 
 DOMAIN = Domain(names=("age", "married", "school", "years"), sizes=(20, 3, 8, 4))
 YEARS = (0, 0, 1, 1, 2, 2, 3, 3)
@@ -102,6 +107,113 @@ def test_rules_that_need_too_large_a_tree_are_refused() -> None:
 def test_json_keeps_the_rules() -> None:
     """A stored model must keep the rules when rows are drawn again."""
     assert Constraints.from_dict(json.loads(json.dumps(RULES.to_dict()))) == RULES
+
+
+few = st.integers(-6, 6)
+special = st.lists(st.integers(-9, 9), max_size=2)
+
+
+@st.composite
+def number_columns(draw: st.DrawFn, name: str) -> IntervalColumn:
+    """Whole or real numbers between small bounds, with special values inside, at and beyond them."""
+    low, span, width, codes = draw(few), draw(st.integers(1, 9)), draw(st.integers(1, 4)), draw(special)
+    cuts = tuple(range(low + 1, low + span, width)) if draw(st.booleans()) else ()
+    missing = draw(st.booleans())
+    if draw(st.booleans()):
+        return dp.Integer(
+            name, low=low, high=low + span, bin_width=width, cuts=cuts, special=tuple(codes), missing=missing
+        )
+    return dp.Real(
+        name,
+        low=low,
+        high=low + span,
+        bin_width=None if cuts else width / 2,
+        cuts=cuts,
+        special=tuple(each / 2 for each in codes),
+        missing=missing,
+    )
+
+
+@st.composite
+def day_columns(draw: st.DrawFn, name: str) -> IntervalColumn:
+    """Days of about one year, in cells of any step."""
+    low = pd.Timestamp("2020-01-01") + pd.Timedelta(days=draw(st.integers(0, 200)))
+    high = low + pd.Timedelta(days=draw(st.integers(0, 120)))
+    step = draw(st.sampled_from(["day", "week", "month", "quarter", "year"]))
+    return dp.Date(name, low=str(low.date()), high=str(high.date()), step=step, missing=draw(st.booleans()))
+
+
+def ends_of_cells(column: IntervalColumn) -> pd.DataFrame:
+    """The least and the largest value of each cell, of all values worth a look, told apart by `encode`."""
+    if isinstance(column, dp.Date):
+        values = np.arange(np.datetime64(column.low), np.datetime64(column.high) + 1).astype(str)
+        numbers = pd.to_datetime(values).to_numpy()
+    elif isinstance(column, dp.Integer):
+        values = numbers = np.array([*range(column.low, column.high + 1), *column.special])
+    else:
+        near = [*column.edges, column.high, *column.special]
+        all_of_them = np.array([*near, *np.nextafter(near, np.inf), *np.nextafter(near, -np.inf)])
+        inside = (column.low <= all_of_them) & (all_of_them <= column.high)
+        values = numbers = all_of_them[inside | np.isin(all_of_them, column.special)]
+    return pd.Series(numbers).groupby(column.encode(pd.Series(values))).agg(["min", "max"])
+
+
+@pytest.mark.parametrize("columns", [number_columns, day_columns])
+@examples(400, deadline=None)
+@given(data=st.data())
+def test_never_above_is_what_brute_force_finds(columns, data: st.DataObject) -> None:
+    """A pair of cells too many forbids rows that people have; one too few draws a start after its end."""
+    one, other = data.draw(columns("start")), data.draw(columns("end"))
+    expected = {
+        (i, j)
+        for i, least in ends_of_cells(one)["min"].items()
+        for j, most in ends_of_cells(other)["max"].items()
+        if least > most
+    }
+    rules = never_above(one, other)
+    pairs = Counter((i, j) for rule in rules for i in rule.cells[0] for j in rule.cells[1])
+    assert set(pairs) == expected
+    assert set(pairs.values()) <= {1}
+    rows = {j: frozenset(i for i, other_j in expected if other_j == j) for _, j in expected}
+    assert len(rules) == len(set(rows.values())), "cells of the second column, each with others above it"
+    assert all(rule.columns == ("start", "end") for rule in rules)
+
+
+def test_never_above_takes_few_numbers() -> None:
+    """The ledger keeps the recipe: pair by pair, days of a year would take 67,000 numbers of it."""
+    year = dp.Date("start", low="2021-01-01", high="2021-12-31", step="day")
+    rules = never_above(year, year)
+    assert len(rules) == 364
+    assert sum(len(cells) for rule in rules for cells in rule.cells) < 4_000
+
+
+def test_numbers_and_days_have_no_order() -> None:
+    """Numbers would be compared with days since 1970."""
+    with pytest.raises(UsageError):
+        never_above(dp.Integer("n", low=0, high=9), dp.Date("day", low="2020-01-01", high="2020-12-31"))
+
+
+@pytest.mark.parametrize("recipe", [Tree, Adaptive])
+@pytest.mark.parametrize("epsilon", ["0.05", 10])
+def test_no_row_is_drawn_with_a_start_in_a_cell_above_its_end(
+    recipe: type[Recipe], epsilon: str | int
+) -> None:
+    """A stay that ends in a month before it began, or rows without an end that are lost."""
+    start = dp.Date("start", low="2020-01-01", high="2021-12-31")
+    end = dp.Date("end", low="2020-01-01", high="2021-12-31", missing=True)
+    rules = Constraints(impossible=never_above(start, end))
+    domain = Domain(names=("start", "end", "ward"), sizes=(24, 25, 3))
+    rng = np.random.default_rng(1)
+    begins, ward = rng.integers(0, 24, 3000), rng.integers(0, 3, 3000)
+    ends = np.where(rng.random(3000) < 0.2, 24, np.minimum(begins + rng.geometric(0.3, 3000) - 1, 23))
+    table = Table({"start": begins, "end": ends, "ward": ward}, domain)
+    asked = recipe(ordered=frozenset(["start", "end"]), constraints=rules)
+    assert load_recipe(json.loads(json.dumps(asked.to_dict()))) == asked
+    asked.check(domain)
+    _, model = asked.fit(table.measurer(dp.PureDP(epsilon=epsilon)), silent)
+    codes = model.sample_codes(20_000, rng)
+    assert not np.any((codes["start"] > codes["end"]) & (codes["end"] < 24))
+    assert np.any((codes["start"] > 0) & (codes["end"] == 24))
 
 
 @pytest.mark.proof
