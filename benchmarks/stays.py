@@ -24,8 +24,8 @@ from scipy.stats import ks_2samp
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, cpu, show
-from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis import SyntheticModel
+from dpcore.synthesis.discrete.recipes import order_of
 
 NUMBERS = ("birth_year", "days", "cost", "crp")
 RELATION = {"days", "cost"}
@@ -59,11 +59,10 @@ def rank_correlation(frame: pd.DataFrame) -> float:
 def of_seed(seed: int, schema: dp.Schema, loss: dp.ApproxDP) -> dict[str, float]:
     """The figures of one table."""
     frame = stays(seed)
-    ordered = frozenset(each.name for each in schema.columns if isinstance(each, IntervalColumn))
 
     def work() -> tuple[dp.Release, pd.DataFrame]:
         curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-        release = curator.run(dp.Adaptive(ordered=ordered), loss)
+        release = curator.run(dp.Adaptive(**order_of(schema.columns)), loss)
         return release, release.sample()
 
     seconds, (release, drawn) = cpu(work)

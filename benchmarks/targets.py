@@ -30,6 +30,7 @@ from benchmarks.harness import Table, arguments, cpu, show
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis import Recipe
+from dpcore.synthesis.discrete.recipes import order_of
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.csv"
 HELD_BACK = 0.2
@@ -136,14 +137,14 @@ def main() -> None:
     for name in (each for each in args.tables if each in sources):
         build, target = sources[name]
         schema = dp.suggest_schema(build(args.first))
-        ordered = frozenset(each.name for each in schema.columns if isinstance(each, IntervalColumn))
+        order = order_of(schema.columns)
         others = [each for each in schema.domain.names if each != target]
         for epsilon in args.epsilons:
             loss = dp.ApproxDP(epsilon=epsilon, delta=1e-9)
-            recipes: dict[str, Recipe] = {"Tree": dp.Tree(ordered=ordered)}
+            recipes: dict[str, Recipe] = {"Tree": dp.Tree(**order)}
             for weight in args.weights:
                 weights = {(each, target): weight for each in others} if weight != 1 else {}
-                recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(ordered=ordered, weights=weights)
+                recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(**order, weights=weights)
             found: dict[str, list[dict[str, float]]] = {}
             for seed in range(args.first, args.first + args.runs):
                 frame = build(seed)

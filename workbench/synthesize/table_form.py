@@ -13,6 +13,7 @@ from dpcore.errors import DpcoreError
 from dpcore.schema import Date, IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible, never_above
+from dpcore.synthesis.discrete.recipes import order_of
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize.charts import pair_grid
@@ -52,15 +53,11 @@ class TableForm(RecipeForm):
             kind = Joint if relations == "joint" else Independent
             return kind(columns=tuple(columns)) if columns else None
         constraints = _facts(curator, columns, table)
-        ordered = frozenset(
-            each.name
-            for each in curator.schema.columns
-            if each.name in columns and isinstance(each, IntervalColumn)
-        )
-        recipe: Recipe = Tree(ordered=ordered, constraints=constraints)
+        order = order_of(each for each in curator.schema.columns if each.name in columns)
+        recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
             weights = _important_pairs(columns, table) if len(columns) > 1 else {}
-            recipe = Adaptive(ordered=ordered, constraints=constraints, weights=weights)
+            recipe = Adaptive(**order, constraints=constraints, weights=weights)
         return SomeColumns(columns=tuple(columns), recipe=recipe) if columns else None
 
     @classmethod

@@ -23,13 +23,14 @@ from dpcore.synthesis.discrete.binary_contrasts import (
     pooled,
     signed_columns,
 )
+from dpcore.synthesis.discrete.concordance import concordance_share
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
 from dpcore.synthesis.discrete.smoothing import smoothed
 from dpcore.synthesis.discrete.workload import column_parts
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.tables.counts import Marginal, Values, check_cells
+from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
@@ -48,19 +49,23 @@ class Columns:
     Attributes:
         grouping: which cells are counted as one.
         ordered: columns whose neighboring cells are similar.
+        with_missing: columns whose last cell has no place in that order.
         count: noisy number of rows.
         singles: noisy one-way counts over the declared cells, `smoothed`.
         measured: what these rest on: the number of rows, and each column or the difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
-        spent: part of the loss that this took.
+        concordant: part of the loss that is kept for `Concordances`.
+        spent: part of the loss that this took, with the one that is kept.
     """
 
     grouping: Grouping
     ordered: frozenset[str]
+    with_missing: frozenset[str]
     count: Marginal
     singles: tuple[Marginal, ...]
     measured: tuple[Marginal, ...]
     clarity: float
+    concordant: Fraction
     spent: Fraction
 
     @functools.cached_property
@@ -83,18 +88,21 @@ def measure_columns(
     constraints: Constraints,
     ordered: Collection[str],
     earlier: SyntheticModel | None = None,
+    *,
+    with_missing: Collection[str] = (),
+    concordant: bool = False,
 ) -> Columns:
     """Measure the number of rows and every column that is not determined by another.
 
     With an earlier model its groups are kept and its one-way counts are averaged in.
+
+    Args: concordant: whether a part of the loss is kept for `Concordances`.
     """
     loss = measurer.loss
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
-    clarity = max(1.0, count.total) * len(names) / sum(_counted(domain, ordered)) / deviation
-    share = one_way_share(clarity, _signed_part(domain, loss))
+    clarity, share, kept = _shares(domain, ordered, loss, measurer.rows, count.total, concordant)
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
         measured += [
@@ -106,7 +114,8 @@ def measure_columns(
     tables = {each.clique: each for each in completed(domain, measured)}
     singles = [smoothed(tables[name,]) for name in names]
     rows = max(1.0, tables[()].total)
-    of_pair = measurer.gap_deviation(1, loss.share((1 - TOTAL_SHARE - share) / len(names)))
+    spent = TOTAL_SHARE + share + kept
+    of_pair = measurer.gap_deviation(1, loss.share((1 - spent + kept) / len(names)))
     least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
     groups, shares = {}, {}
     for single in singles:
@@ -117,7 +126,7 @@ def measure_columns(
             else merge_rare(
                 single.values,
                 single.variance**0.5,
-                kinds=constraints.kinds(domain, name),
+                kinds=_kinds(constraints, domain, name, name in with_missing),
                 ordered=name in ordered,
                 least=least,
             )
@@ -126,11 +135,13 @@ def measure_columns(
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         ordered=frozenset(ordered),
+        with_missing=frozenset(with_missing),
         count=tables[()],
         singles=tuple(singles),
         measured=tuple(measured),
         clarity=clarity,
-        spent=TOTAL_SHARE + share,
+        concordant=kept,
+        spent=spent,
     )
 
 
@@ -146,6 +157,25 @@ def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> li
     if 2 * len(signed) > len(names):
         parts[()] = math.sqrt(len(signed)) / 2 * signed[0]
     return measure_cliques(measurer, parts, loss)
+
+
+def _kinds(constraints: Constraints, domain: Domain, name: str, with_missing: bool) -> Integers:
+    """Return numbers of the cells that may be merged, the last one apart where it has no order."""
+    kinds = constraints.kinds(domain, name).copy()
+    kinds[-1] += with_missing * (kinds.max() + 1)
+    return kinds
+
+
+def _shares(
+    domain: Domain, ordered: Collection[str], loss: Loss, rows: int, table_rows: float, concordant: bool
+) -> tuple[float, Fraction, Fraction]:
+    """Return the clarity of the columns, their part of the loss, and that of `Concordances`."""
+    cells = _counted(domain, ordered)
+    deviation = noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss) ** 0.5
+    clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
+    pairs = len(set(ordered).intersection(domain.names)) * concordant
+    kept = concordance_share(cells, pairs, loss, rows, table_rows)
+    return clarity, one_way_share(clarity, _signed_part(domain, loss)) * (1 - kept), kept
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
@@ -245,6 +275,8 @@ def expect_columns(
     loss: Loss,
     rows: int,
     table_rows: float = 0,
+    *,
+    concordant: bool = False,
 ) -> tuple[Expected, ...]:
     """Return the error of one-way counts at their share of the loss.
 
@@ -258,15 +290,12 @@ def expect_columns(
         loss: of the run.
         rows: that a person may hold.
         table_rows: about how many rows there are; 0 where that is not known.
+        concordant: whether a part of the loss is kept for `Concordances`.
     """
     names = constraints.free(domain.names)
     share = Fraction(round(1000 * FLATTEST), 1000)
     if table_rows:
-        scale = noise_scale(rows=rows, queries=len(names), loss=loss)
-        deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
-        own = domain.project(names)
-        clarity = max(1.0, table_rows) * len(names) / sum(_counted(own, ordered)) / deviation
-        share = one_way_share(clarity, _signed_part(own, loss))
+        share = _shares(domain.project(names), ordered, loss, rows, table_rows, concordant)[1]
     parts = column_parts(domain, names, loss)
     losses = split(loss.share(share), len(parts), list(parts.values()))
     return tuple(

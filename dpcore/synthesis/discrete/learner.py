@@ -15,9 +15,10 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
 from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
+from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.smoothing import adding_up, best_total, smoothed
-from dpcore.synthesis.discrete.spanning_tree import tree_pairs
+from dpcore.synthesis.discrete.spanning_tree import closing, tree_pairs, triangles
 from dpcore.synthesis.discrete.workload import (
     FEW,
     affordable_parts,
@@ -81,6 +82,7 @@ class Learner:
         self._weights = weights
         self._limit = limit
         self._left: tuple[Loss, list[Clique], CoarsePairs] | None = None  # for pairs outside the tree
+        self._concordances: tuple[Concordances, float] | None = None  # with the deviation of their noise
         self._asked = 0.0  # deviation of the noise of the last distances, in rows
         self._excess: dict[Clique, tuple[float, float]] = {}  # of distances so far, with its deviation
         self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
@@ -91,13 +93,35 @@ class Learner:
         if joint:
             self.refit(quick=True)
 
+    def measure_concordances(self, loss: Loss) -> None:
+        """Spend `loss` on the numbers of all pairs of ordered columns of more than two cells."""
+        inside = {
+            name: rows[: len(rows) - (name in self._columns.with_missing)]
+            for name, rows in self._columns.start.items()
+            if name in self._columns.ordered and len(rows) > 2
+        }
+        if len(inside) < 2:
+            self.measure_columns(loss)
+        else:
+            self._concordances = Concordances.measured(self._view, inside, loss)
+
+    def moved(self) -> tuple[Fit, Concordances | None]:
+        """Return the model fitted to measured pairs as they are by their numbers too, and all these."""
+        assert self.fitted is not None
+        if self._concordances is None:
+            return self.fitted, None
+        noisy, deviation = self._concordances
+        tables = {pair: self.fitted.model.marginal(pair) for pair in noisy.rows}
+        numbers = noisy.believed({pair: noisy.of(pair, tables[pair]) for pair in tables}, deviation)
+        return self.refit(quick=True, concordances=numbers), numbers
+
     def measure_tree(self, loss: Loss) -> None:
         """Spend `loss` on a spanning tree, and narrow the candidates to pairs that close its triangles."""
         tree = BoundedTree(self._domain, self._limit, self._nodes)
         measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, tree)
         self.joint = pooled([*self.joint, *measured])
         self._nodes = tree.cliques
-        self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
+        self._candidates = closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
         """Spend `loss` on the errors of the model, and on the measurements that gain most.
@@ -284,13 +308,22 @@ class Learner:
         known = [each for pair in pairs for each in self._told.pop(pair)]
         self.joint = pooled([*self.joint, *measured, *known])
 
-    def refit(self, *, quick: bool) -> Fit:
-        """Fit the model to all that was measured, from where it is."""
+    def refit(self, *, quick: bool, concordances: Concordances | None = None) -> Fit:
+        """Fit the model to all that was measured, from where it is.
+
+        Args: concordances: by which measured pairs are moved before.
+        """
         warm = self.fitted.potentials if self.fitted else None
         strongest = self._strongest()
         # later draws of a column stay as they are: drawn to their neighbors they would err as the first one
         products = independent(self._columns, {each.clique for each in self.joint if len(each.clique) > 1})
         joint = [smoothed(m, products[m.clique]) if m.clique in products else m for m in self.joint]
+        if concordances is not None and self.fitted is not None:
+            model = self.fitted.model
+            joint = [
+                concordances.moved(m, model.marginal(m.clique)) if m.clique in concordances.rows else m
+                for m in joint
+            ]
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
@@ -335,7 +368,7 @@ class Learner:
             and not signed_columns(self._domain, clique, loss)
             and any(set(clique) <= set(node) for node in self._nodes)
         ]
-        triples += _triangles(
+        triples += triangles(
             self._domain.names,
             [m.clique for m in self.joint if signed_columns(self._domain, m.clique, loss) == m.clique],
         )
@@ -356,29 +389,3 @@ def _product_of_columns(clique: Clique, table: Values) -> Values:
     sums = (project(table, clique, (name,)) for name in clique)
     product: Values = total * functools.reduce(np.multiply.outer, (each / total for each in sums))
     return product
-
-
-def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
-    """Return the pairs with a common neighbor along the edges, which enlarge a tree least."""
-    near = _near(edges)
-    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
-
-
-def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
-    """Return the triples whose three pairs are among these cliques."""
-    pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
-    near = _near(pairs)
-    triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
-    place = {name: at for at, name in enumerate(names)}
-    return sorted(
-        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
-        key=lambda each: [place[name] for name in each],
-    )
-
-
-def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
-    near: dict[str, set[str]] = {}
-    for a, b in edges:
-        near.setdefault(a, set()).add(b)
-        near.setdefault(b, set()).add(a)
-    return near

@@ -21,6 +21,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Evidence, evidence
 from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
+from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import closer, passes_for
@@ -42,6 +43,7 @@ class SyntheticModel(Model):
         measurements: every noisy table that was paid for, over groups, and of contrasts the differences
             alone, each independent of the others; to be used again by a later run.
         beyond: pairs outside the tree that were measured over coarser cells; rows are drawn towards them.
+        concordances: of pairs of ordered columns, which rows are drawn towards, too.
         losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 
@@ -54,6 +56,7 @@ class SyntheticModel(Model):
     measurements: tuple[Marginal, ...]
     losses: tuple[Loss, ...] = ()
     beyond: CoarsePairs | None = None
+    concordances: Concordances | None = None
 
     @property
     def total(self) -> float:
@@ -98,9 +101,10 @@ class SyntheticModel(Model):
         return closer(drawn, expected, rng, passes=passes, kept={name for each in cliques for name in each})
 
     def _expected(self, clique: Clique) -> Values:
-        """Return the expected rows over groups, with the measurement of a pair outside the tree."""
+        """Return the expected rows over groups, with what was measured of a pair outside the tree."""
         values = self.graph.marginal(clique)
-        return self.beyond.expected(clique, values) if self.beyond else values
+        values = self.beyond.expected(clique, values) if self.beyond else values
+        return self.concordances.expected(clique, values) if self.concordances else values
 
     def marginal(self, clique: Clique) -> Values:
         """Return the expected rows in each cell of the table over any columns, axes in the order given."""
@@ -200,6 +204,7 @@ class SyntheticModel(Model):
             graph=self.graph.restricted(weights),
             measurements=(),
             beyond=None,
+            concordances=None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,6 +218,7 @@ class SyntheticModel(Model):
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
             **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
+            **({"concordances": self.concordances.to_dict()} if self.concordances else {}),
         }
 
     @classmethod
@@ -226,6 +232,7 @@ class SyntheticModel(Model):
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
             losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
             beyond=CoarsePairs.from_dict(fields["beyond"]) if "beyond" in fields else None,
+            concordances=Concordances.from_dict(fields["concordances"]) if "concordances" in fields else None,
         )
 
     def noise_errors(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -23,7 +23,9 @@ from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
+from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
     MIDDLE,
@@ -45,28 +47,58 @@ CELLS_PER_CLARITY = 8_000
 SMALLEST_LIMIT = 50_000
 
 
+def order_of(columns: Iterable[Column]) -> dict[str, frozenset[str]]:
+    """Return which of these columns are `ordered`, and which of them are `with_missing`."""
+    ordered = [column for column in columns if isinstance(column, IntervalColumn)]
+    return {
+        "ordered": frozenset(column.name for column in ordered),
+        "with_missing": frozenset(column.name for column in ordered if column.missing),
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableRecipe(Recipe):
     """A recipe for a synthetic table of columns with cells.
 
     Attributes:
         ordered: columns whose neighboring cells are similar; rare ones are merged with neighbors only.
+        with_missing: ordered columns whose last cell, of missing values, has no place in the order.
         constraints: facts from outside that every row keeps.
     """
 
     ordered: frozenset[str] = frozenset()
+    with_missing: frozenset[str] = frozenset()
     constraints: Constraints = field(default_factory=Constraints)
+    concordant: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ordered", frozenset(self.ordered))
+        object.__setattr__(self, "with_missing", frozenset(self.with_missing))
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and constraints that cannot be kept."""
-        check_keepable(domain, self.constraints, self.ordered)
+        check_keepable(domain, self.constraints, self.ordered | self.with_missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as versions before `with_missing` wrote it where there are none."""
+        return {name: value for name, value in super().to_dict().items() if name != "with_missing" or value}
 
     def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """Return the error of the one-way counts, as that of pairs depends on the private choice."""
-        return expect_columns(domain, self.constraints, self.ordered, loss, rows, table_rows)
+        return expect_columns(
+            domain, self.constraints, self.ordered, loss, rows, table_rows, concordant=self.concordant
+        )
+
+    def _measured(self, measurer: Measurer, earlier: SyntheticModel | None = None) -> Columns:
+        """Measure the columns alone."""
+        return measure_columns(
+            measurer,
+            self.constraints,
+            self.ordered,
+            earlier,
+            with_missing=self.with_missing,
+            concordant=self.concordant,
+        )
 
     def _learner(
         self,
@@ -97,7 +129,7 @@ class Tree(TableRecipe):
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, choose the tree, measure its edges, fit."""
         on_progress("measuring", 0.0)
-        columns = measure_columns(measurer, self.constraints, self.ordered)
+        columns = self._measured(measurer)
         pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("measuring", 0.3)
@@ -119,7 +151,11 @@ class Tree(TableRecipe):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
         """Read what `to_dict` wrote."""
-        return cls(ordered=fields["ordered"], constraints=Constraints.from_dict(fields["constraints"]))
+        return cls(
+            ordered=fields["ordered"],
+            with_missing=fields.get("with_missing", ()),
+            constraints=Constraints.from_dict(fields["constraints"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +176,7 @@ class Adaptive(TableRecipe):
     """
 
     kind: ClassVar[str] = "adaptive"
+    concordant: ClassVar[bool] = True
 
     degree: int = 2
     weights: Mapping[Clique, float] = field(default_factory=dict)
@@ -169,7 +206,7 @@ class Adaptive(TableRecipe):
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit a round at a time."""
         on_progress("measuring", 0.0)
-        columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
+        columns = self._measured(measurer, self.earlier)
         learner = self._learner(
             measurer,
             columns,
@@ -179,6 +216,8 @@ class Adaptive(TableRecipe):
         )
         # private choices and Laplace noise leave nothing for a second look where columns are not clear
         rounds = 1 if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE else self.rounds
+        if columns.concordant:
+            learner.measure_concordances(measurer.loss.share(columns.concordant))
         for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), rounds)):
             on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
@@ -186,25 +225,20 @@ class Adaptive(TableRecipe):
             else:
                 learner.measure_worst(loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE)
             on_progress("fit", (turn + 0.5) / rounds)
-            fitted = learner.refit(quick=turn + 1 < rounds)
+            learner.refit(quick=turn + 1 < rounds)
         beyond = learner.measure_beyond()
+        fitted, concordances = learner.moved()
         losses = (*self.stands_on, measurer.loss)
         marginals, model = publish(
             measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
         )
-        return marginals, replace(model, beyond=beyond)
+        return marginals, replace(model, beyond=beyond, concordances=concordances)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind` and the digest of an earlier model."""
         earlier = json.dumps(self.earlier.to_dict(), sort_keys=True).encode() if self.earlier else None
-        return {
-            "kind": self.kind,
-            "degree": self.degree,
+        return super().to_dict() | {
             "weights": [[list(clique), weight] for clique, weight in self.weights.items()],
-            "rounds": self.rounds,
-            "ordered": sorted(self.ordered),
-            "constraints": self.constraints.to_dict(),
-            "max_cells": self.max_cells,
             "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
         }
 
@@ -227,6 +261,7 @@ class Adaptive(TableRecipe):
             weights={tuple(clique): weight for clique, weight in fields["weights"]},
             rounds=fields["rounds"],
             max_cells=fields["max_cells"],
-            ordered=frozenset(fields["ordered"]),
+            ordered=fields["ordered"],
+            with_missing=fields.get("with_missing", ()),
             constraints=Constraints.from_dict(fields["constraints"]),
         )

@@ -23,9 +23,9 @@ from dpcore.tables.counts import Values
 
 PASSES = 40
 FEWEST = 3
-FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
+FEWEST_ROWS = 300  # of fewer, most cells expect less than one row, and swaps would empty them
 MOST_ROWS = 200_000  # of more, as of a long table that is written some rows at a time, rows stay as drawn
-MOST_PAIRS = 1_000  # each is asked of the model, which takes longer than the swaps where columns are many
+MOST_PAIRS = 5_000  # each is asked of the model, which takes longer than the swaps where columns are many
 MOST_CELLS = 4_000_000  # of all pairs, which are held several times over
 WORK = 200_000_000  # values of rows, and cells, looked at
 CHANCE = 0.25

@@ -5,7 +5,7 @@ counts, rare values merged, a maximum spanning tree of the pairs by their distan
 its edges measured. Ours asks for all distances in one release where Gaussian noise makes that cheap.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP, split
@@ -78,3 +78,29 @@ def spanning_tree(
             edges += measurer.select(across, step, penalties)
             joined |= set(edges[-1])
     return edges
+
+
+def closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
+    """Return the pairs with a common neighbor along the edges, which enlarge a tree least."""
+    near = _near(edges)
+    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+
+
+def triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
+    """Return the triples whose three pairs are among these cliques."""
+    pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
+    near = _near(pairs)
+    triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    place = {name: at for at, name in enumerate(names)}
+    return sorted(
+        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
+        key=lambda each: [place[name] for name in each],
+    )
+
+
+def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
+    near: dict[str, set[str]] = {}
+    for a, b in edges:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return near

@@ -115,6 +115,12 @@ def _check_tables(release: Release) -> None:
             _check_table(table, table.values.shape if declared else coarse.shape(table.clique))
         if model.beyond is not None:
             _check_coarse_pairs(model.beyond, coarse)
+        if model.concordances is not None:
+            sides = model.concordances.sides
+            _demand(*(np.isin(each, (-1, 0, 1)).all() for each in sides.values()))
+            _demand(*(each.shape == (coarse.size(name),) for name, each in sides.items()))
+            _demand(*(abs(each) <= MOST for each in model.concordances.rows.values()))
+            _demand(sides.keys() >= {name for pair in model.concordances.rows for name in pair})
     _demand(math.isfinite(model.total), abs(model.total) <= MOST)
 
 

@@ -24,7 +24,7 @@ from dpcore.synthesis.discrete.binary_contrasts import (
     pooled,
     signed_columns,
 )
-from dpcore.synthesis.discrete.learner import _triangles
+from dpcore.synthesis.discrete.spanning_tree import triangles
 from dpcore.tables import counts
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table
@@ -121,7 +121,7 @@ def test_triples_come_in_the_order_of_the_columns() -> None:
     """Among equals another one would be measured whenever Python hashes texts another way."""
     names = tuple(f"c{i}" for i in range(12))
     pairs = [(b, a) for i, a in enumerate(names) for b in names[:i]]
-    assert _triangles(names, pairs[::-1]) == list(itertools.combinations(names, 3))
+    assert triangles(names, pairs[::-1]) == list(itertools.combinations(names, 3))
 
 
 def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
