@@ -140,15 +140,14 @@ def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
     rho = float(sum((event.rho for event in events), Fraction(0)))
     spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
-    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, delta))
+    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, spare))
 
 
-def _tight(events: Sequence[Event], delta: float) -> float | None:
+def _tight(events: Sequence[Event], spare: float) -> float | None:
     try:
         from dp_accounting import dp_event, pld
     except ImportError:
         return None
-    spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     if spare <= 0:
         return math.inf
     accountant = pld.PLDAccountant()

@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
@@ -220,8 +221,6 @@ class Checking(Added[int]):
     coded: Spool | None = None
 
     def of(self, batch: Batch) -> int:
-        import pyarrow as pa
-
         cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
             try:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, falling_bounds
 from dpcore.local.base import numbers
 from dpcore.local.bits import (
     WORD,
@@ -154,12 +154,7 @@ def checked_bounds(low: float, high: float) -> None:
     Raises: ParameterError.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
-        raise ParameterError(
-            "low ({low}) must be below high ({high}), and both finite",
-            remedy="put the lower bound first",
-            low=low,
-            high=high,
-        )
+        raise falling_bounds(low, high)
 
 
 def positions(values: Any, low: float, high: float) -> Floats:
