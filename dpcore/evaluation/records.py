@@ -28,6 +28,8 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
 ABSENT = -1
 """Code of a missing or unreadable value of a column without an order."""
+SEED = 20_210_417
+"""Of all draws and choices of an evaluation, so that the same tables get the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
