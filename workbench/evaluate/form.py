@@ -119,11 +119,7 @@ def _candidate(
     own = rows = max(0, round(release.model.total))
     if asks_rows:
         rows = st.number_input(
-            capital("rows"),
-            0,
-            1_000_000,
-            min(own, 1_000_000),
-            key=f"evaluate-rows-{key[:16]}",
+            capital("rows"), 0, 1_000_000, min(own, 1_000_000), key=f"evaluate-rows-{key[:16]}"
         )
     table = _drawn(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
@@ -153,8 +149,7 @@ def foreign(
             )
         )
     if declared.spread or declared.rows_left_out:
-        share = percent(declared.rows_left_out)
-        notes.append(capital(SAYS.say("undeclared", share=share)))
+        notes.append(capital(SAYS.say("undeclared", share=percent(declared.rows_left_out))))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

@@ -36,9 +36,8 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         key=f"question-range-{name}",
     )
     release = candidate.release
-    rows = _("drawn rows") if release else _("rows")
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
-        "rows": (rows, candidate.table),
+        "rows": (_("drawn rows") if release else _("rows"), candidate.table),
         "original": (_("original"), None),
     }
     if release is not None and any(name in clique for clique in release.marginals):

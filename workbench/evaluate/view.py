@@ -56,11 +56,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
                 column=plain(similarity.columns[0].column)
             ),
         ),
-        (
-            capital("relations kept"),
-            "–" if kept is None else percent(kept),
-            SAYS["kept"],
-        ),
+        (capital("relations kept"), "–" if kept is None else percent(kept), SAYS["kept"]),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
@@ -102,6 +98,4 @@ def _attack_words(candidate: Candidate) -> str:
     if not keys:
         return _("not computed")
     report: Disclosure = known(keys[-1])
-    if not report.control:
-        return _("no control")
-    return f"{len(report.found)} / {len(report.attacks)}"
+    return f"{len(report.found)} / {len(report.attacks)}" if report.control else _("no control")

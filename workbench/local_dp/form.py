@@ -84,15 +84,9 @@ def expect(
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
     off, more = st.columns(2)
     half = design.half_width(option.largest_error)
-    off.metric(
-        capital("off by"),
-        plus_minus(half),
-        help=_("off by, in 95 of 100 cases"),
-    )
+    off.metric(capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases"))
     experts.metric(
-        _("Size of a report, in bits"),
-        whole(option.protocol.report_bits),
-        help=GLOSSARY["report"],
+        _("Size of a report, in bits"), whole(option.protocol.report_bits), help=GLOSSARY["report"]
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))

@@ -94,10 +94,7 @@ def show(
     offer: DeltaGenerator,
 ) -> None:
     """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
-    st.subheader(
-        _("What you would get"),
-        help=WORDS["computed"],
-    )
+    st.subheader(_("What you would get"), help=WORDS["computed"])
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
