@@ -151,8 +151,7 @@ def _tight(events: Sequence[Event], spare: float) -> float | None:
     if spare <= 0:
         return math.inf
     accountant = pld.PLDAccountant()
-    alike = Counter((event.epsilon, event.rho) for event in events)
-    for (epsilon, rho), times in alike.items():
+    for (epsilon, rho), times in Counter((event.epsilon, event.rho) for event in events).items():
         if epsilon is None:
             accountant.compose(dp_event.GaussianDpEvent(1 / math.sqrt(2 * rho)), times)
         else:

@@ -80,8 +80,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
 
 def _fits_a_float(column: Any) -> bool:
     """Return whether floats, which hold missing values too, hold all of these whole numbers."""
-    ends = pc.min_max(column).as_py()
-    return all(end is None or abs(end) <= 2**53 for end in ends.values())
+    return all(end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values())
 
 
 def _text_bytes(column: Any, limits: Limits) -> int:

@@ -245,8 +245,7 @@ class Duchi(RoundedResponse):
 
     def perturb(self, values: Any) -> Integers:
         place = positions(values, self.low, self.high)
-        chances = _thresholds(place, WORD - self.keep, self.keep)
-        return bernoulli(chances, place.size).astype(np.int64)
+        return bernoulli(_thresholds(place, WORD - self.keep, self.keep), place.size).astype(np.int64)
 
 
 class Piecewise(NumericMechanism):

@@ -100,8 +100,7 @@ class AnonymizeState(session.OfDataSet):
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
-            suggested = session.once(curator, key, lambda: HierarchiesOf(columns=missing))
-            self.hierarchies |= suggested
+            self.hierarchies |= session.once(curator, key, lambda: HierarchiesOf(columns=missing))
 
     def table_values(self, name: str) -> set[str]:
         """Return the values of a column that a hierarchy must have a path for."""

@@ -142,10 +142,9 @@ def foreign(
     declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
-        columns = commas(plain(name) for name in declared.left_out)
         notes.append(
             _("Not compared, because most values are none of those declared: {columns}.").format(
-                columns=columns
+                columns=commas(plain(name) for name in declared.left_out)
             )
         )
     if declared.spread or declared.rows_left_out:

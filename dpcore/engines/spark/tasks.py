@@ -81,8 +81,7 @@ class Task:
         order = np.argsort(blocks, kind="stable")
         starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
         for some in np.split(order, starts)[1:]:
-            sums = Published(keys=keys[some], numbers=numbers[some], places=())
-            yield _part(int(blocks[some[0]]), sums)
+            yield _part(int(blocks[some[0]]), Published(keys=keys[some], numbers=numbers[some], places=()))
 
     def whole(self, added: Any) -> tuple[Any, int]:
         """Return the result, if there were rows, and their number, from the sums over all workers.

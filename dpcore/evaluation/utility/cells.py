@@ -80,8 +80,7 @@ class Cells:
 
     def coarse(self, table: str, column: int) -> Codes:
         """Return cell numbers, (rows,), with neighboring cells merged where there are many."""
-        codes, size = self.codes[table][column], self.sizes[column]
-        return codes if not self.ordered[column] or size <= COARSE else codes * COARSE // size
+        return self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
 
     def coarse_counts(self, table: str, first: int, second: int) -> npt.NDArray[np.int64]:
         """Count the rows of every pair of coarse cells."""
