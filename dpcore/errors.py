@@ -233,6 +233,13 @@ def two_roles(column: str) -> SchemaError:
     )
 
 
+def too_few_for(k: int, whom: object) -> InfeasibleError:
+    """Return the error of a k that not even all together reach."""
+    return InfeasibleError(
+        "k ({k}) is above the number of {whom}", remedy="lower k, or choose less", k=k, whom=whom
+    )
+
+
 def every_row_suppressed() -> InfeasibleError:
     """Return the error of demands that no row meets."""
     return InfeasibleError("these demands suppress every row", remedy="lower k, or choose less")

@@ -100,7 +100,8 @@ class AnonymizeState(session.OfDataSet):
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
-            self.hierarchies |= session.once(curator, key, lambda: HierarchiesOf(columns=missing))
+            suggested = session.once(curator, key, lambda: HierarchiesOf(columns=missing))
+            self.hierarchies |= suggested
 
     def table_values(self, name: str) -> set[str]:
         """Return the values of a column that a hierarchy must have a path for."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
+from dpcore.errors import UsageError, no_column, nothing_in_common
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
 from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Records, records
+from dpcore.evaluation.records import SEED, Records, of_some, records
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -155,15 +155,8 @@ class HeldOut(RowsEvaluation[Disclosure]):
 
         Raises: what `make` raises; ParameterError for fewer than 20 people.
         """
-        frame, person = original.frame, schema.unit.id_column
-        people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
-        count = int(people.max(initial=-1)) + 1
-        if count < 20:
-            raise too_few_rows()
-        rng = np.random.default_rng(SEED)
-        half = np.zeros(count, dtype=bool)
-        half[rng.permutation(count)[: count // 2]] = True
-        inside = half[people]
+        frame = original.frame
+        inside = of_some(frame, schema.unit.id_column, 2, seed=SEED, fewest=20)
         on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
         return disclosure(

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_column, too_few_rows
+from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Codes, Floats
+from dpcore.evaluation.records import SEED, Codes, Floats, of_some
 from dpcore.evaluation.utility import learners
 from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes, matrix, numbers
 from dpcore.evaluation.utility.learners import (
@@ -154,15 +154,9 @@ def random_splits(
     original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
 ) -> list[Split]:
     """Cut the original `times` times at random into 80 % and 20 % of the people."""
-    people = pd.factorize(original[person])[0] if person else np.arange(len(original))
-    count = int(people.max(initial=-1)) + 1
-    if count < 10:
-        raise too_few_rows()
     cuts = []
     for number in range(times):
-        held_out = np.zeros(count, dtype=bool)
-        held_out[np.random.default_rng(SEED + number).permutation(count)[: count // 5]] = True
-        test = held_out[people]
+        test = of_some(original, person, 5, seed=SEED + number, fewest=10)
         cuts.append(Split(train=original[~test], test=original[test], release=release))
     return cuts
 
