@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks import CanaryReport, canary_audit
+from dpcore.evaluation import CanaryReport, canary_audit
 from dpcore.release import Release
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe

@@ -79,8 +79,7 @@ class Task:
         keys, numbers = spread(total)
         blocks = _blocks(keys)
         order = np.argsort(blocks, kind="stable")
-        starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
-        for some in np.split(order, starts)[1:]:
+        for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[1:]:
             yield _part(int(blocks[some[0]]), Published(keys=keys[some], numbers=numbers[some], places=()))
 
     def whole(self, added: Any) -> tuple[Any, int]:
