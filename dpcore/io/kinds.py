@@ -158,12 +158,7 @@ def type_columns(
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
     frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
-    return Typed(
-        frame=frame,
-        understood=tuple(understood),
-        undecided=tuple(undecided),
-        decimal=decimal,
-    )
+    return Typed(frame=frame, understood=tuple(understood), undecided=tuple(undecided), decimal=decimal)
 
 
 def _decimal(columns: Any, separator: str | None) -> str:

@@ -73,10 +73,7 @@ def range_chart(errors: RangeErrors) -> Chart:
     """Draw the median and 95 % error by width, from the release and asked directly."""
     rows = []
     for width in errors.widths:
-        for series, quantiles in (
-            (_("release"), width.answered),
-            (_("asked directly"), width.direct),
-        ):
+        for series, quantiles in ((_("release"), width.answered), (_("asked directly"), width.direct)):
             if quantiles is not None:
                 rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),

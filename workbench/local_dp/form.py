@@ -155,9 +155,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             label = _("Codes to scan")
             file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
-            f"{_('Links')} (CSV)",
-            design.links_csv(root, tokens),
-            file_name(text, "survey links", "csv"),
+            f"{_('Links')} (CSV)", design.links_csv(root, tokens), file_name(text, "survey links", "csv")
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
     st.text(_("Key to read the answers"))

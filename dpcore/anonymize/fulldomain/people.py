@@ -51,9 +51,8 @@ class Folded:
         """
         assert table.members is not None
         shown = table.members.among(table.published > 0)
-        views = [(shown.person, shown)]
-        for field in table.fields.values():
-            views.append((class_index([shown.person, field.of(table.keys[shown.entry])]), shown))
+        secrets = (field.of(table.keys[shown.entry]) for field in table.fields.values())
+        views = [(shown.person, shown), *((class_index([shown.person, each]), shown) for each in secrets)]
         if table.has_subset:
             views.append((table.members.person, table.members))
         folded = [_view(table, owner, members.entry, members.weights) for owner, members in views]
