@@ -21,7 +21,7 @@ import pandas as pd
 
 from benchmarks import peers
 from benchmarks.harness import Table, arguments, cpu, show
-from dpcore.evaluation.attacks import disclosure
+from dpcore.evaluation import disclosure
 from dpcore.schema import suggest_schema
 from workbench import samples
 

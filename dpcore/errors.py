@@ -128,6 +128,24 @@ def no_rows() -> SchemaError:
     return SchemaError("the table has no rows", remedy="choose a table with at least one row")
 
 
+def no_values(column: str) -> SchemaError:
+    """Return the error of a column of lists, bytes and the like."""
+    return SchemaError(
+        "column {column!r} holds values that are no numbers, dates or texts",
+        remedy="leave it out, or write it as text",
+        column=column,
+    )
+
+
+def not_all_numbers(column: object) -> SchemaError:
+    """Return the error of a column that is meant to be computed with, and has a cell without a number."""
+    return SchemaError(
+        "column {column!r} holds no numbers, or not in every row",
+        remedy="choose another column",
+        column=column,
+    )
+
+
 def other_kind() -> ReadError:
     """Return the error of a file that is not what it was taken for."""
     return ReadError("the file is of another kind, or was changed", remedy="take the file as it was saved")
@@ -173,6 +191,33 @@ def nothing_in_common() -> ParameterError:
     )
 
 
+def falling_range(column: str) -> ParameterError:
+    """Return the error of a range that ends before it begins."""
+    return ParameterError(
+        "the range of column {column!r} must rise", remedy="put the lower bound first", column=column
+    )
+
+
+def falling_bounds(low: float | None, high: float | None) -> ParameterError:
+    """Return the error of bounds between which there is nothing."""
+    return ParameterError(
+        "low ({low}) must be below high ({high}), and both finite",
+        remedy="put the lower bound first",
+        low=low,
+        high=high,
+    )
+
+
+def too_many_cells(cells: int, limit: int) -> LimitError:
+    """Return the error of a request for more cells than can be computed together."""
+    return LimitError(
+        "this takes {cells} cells together, more than {limit}",
+        remedy="take fewer columns, or a wider step or fewer categories",
+        cells=cells,
+        limit=limit,
+    )
+
+
 def too_many_columns() -> LimitError:
     """Return the error of a request over more columns than can be computed together."""
     return LimitError(
@@ -185,6 +230,13 @@ def two_roles(column: str) -> SchemaError:
     """Return the error of a column that is meant for two things."""
     return SchemaError(
         "{column} has two roles at once", remedy="leave it out of one of the two", column=column
+    )
+
+
+def too_few_for(k: int, whom: object) -> InfeasibleError:
+    """Return the error of a k that not even all together reach."""
+    return InfeasibleError(
+        "k ({k}) is above the number of {whom}", remedy="lower k, or choose less", k=k, whom=whom
     )
 
 

@@ -80,7 +80,10 @@ def person_as(address: str | None) -> Person:
 
 def ledger_of(person: Person) -> PersonalLedger:
     """Return the ledger of the pages, as this person may use it."""
-    return PersonalLedger.for_person(start.ledger(), start.owners(), person=person, still=lambda: person)
+    own, owners = start.ledger(), start.owners()
+    return PersonalLedger(
+        ledger=own, owners=owners, person=person, still=lambda: person, opener=person.address
+    )
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
@@ -144,10 +147,9 @@ def job(asked: argparse.Namespace) -> str:
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
         raise other_kind()
-    schema = Schema.from_json(asked.schema.read_text())
     made = Job(
         table=asked.table,
-        schema=schema,
+        schema=Schema.from_json(asked.schema.read_text()),
         budget=PureDP(epsilon=asked.budget or 1),
         recipe=recipe,
         loss=PureDP(epsilon=asked.epsilon),
@@ -237,8 +239,7 @@ def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
     plan = Plan.from_json(asked.plan.read_text())
     read_policy().check_plan(plan)
-    curator = _opened(asked)
-    return json.dumps({"rows": curator.anonymize_to(asked.to, plan)})
+    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan)})
 
 
 def _opened(asked: argparse.Namespace) -> Curator:

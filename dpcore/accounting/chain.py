@@ -5,7 +5,7 @@ import hmac
 import itertools
 from collections.abc import Sequence
 
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, altered, conflict, corrupt
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, altered, altered_at, conflict
 
 TAIL = 64
 
@@ -77,9 +77,7 @@ def check_sealed(key: bytes, line: Line) -> Line:
     Raises: LedgerCorrupt.
     """
     if line.digest != line.seal(key):
-        raise corrupt(
-            "line {number} of the ledger was altered, or lines are missing before it", number=line.number
-        )
+        raise altered_at(line.number)
     return line
 
 
@@ -92,9 +90,7 @@ def check_tail(key: bytes, lines: Sequence[Line]) -> None:
         check_sealed(key, line)
     for before, line in itertools.pairwise(lines):
         if (line.previous, line.number) != (before.digest, before.number + 1):
-            raise corrupt(
-                "line {number} of the ledger was altered, or lines are missing before it", number=line.number
-            )
+            raise altered_at(line.number)
 
 
 def check_chain(
@@ -120,18 +116,14 @@ def walk(
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise corrupt(
-                "line {number} of the ledger was altered, or lines are missing before it", number=number
-            )
+            raise altered_at(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
             now = now.after("reserved", line.charge)
         elif line.state in ("committed", "failed"):  # a charge ends once
             now = now.after(line.state, charges.pop(line.request_id, NOTHING))
         if line.standing and line.standing != now.digest:
-            raise corrupt(
-                "line {number} of the ledger was altered, or lines are missing before it", number=number
-            )
+            raise altered_at(number)
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
         raise altered()

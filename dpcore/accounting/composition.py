@@ -140,20 +140,18 @@ def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
     rho = float(sum((event.rho for event in events), Fraction(0)))
     spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
-    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, delta))
+    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, spare))
 
 
-def _tight(events: Sequence[Event], delta: float) -> float | None:
+def _tight(events: Sequence[Event], spare: float) -> float | None:
     try:
         from dp_accounting import dp_event, pld
     except ImportError:
         return None
-    spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     if spare <= 0:
         return math.inf
     accountant = pld.PLDAccountant()
-    alike = Counter((event.epsilon, event.rho) for event in events)
-    for (epsilon, rho), times in alike.items():
+    for (epsilon, rho), times in Counter((event.epsilon, event.rho) for event in events).items():
         if epsilon is None:
             accountant.compose(dp_event.GaussianDpEvent(1 / math.sqrt(2 * rho)), times)
         else:

@@ -367,6 +367,11 @@ def altered() -> LedgerCorrupt:
     return corrupt("the ledger was altered, or a part of it is missing")
 
 
+def altered_at(number: int) -> LedgerCorrupt:
+    """Return the error for a line that is not as it was written, or does not follow the one before it."""
+    return corrupt("line {number} of the ledger was altered, or lines are missing before it", number=number)
+
+
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:
     """Return the error for a ledger that was altered."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

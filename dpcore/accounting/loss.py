@@ -229,10 +229,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
         units, True, key=lambda each: log_delta(each / UNIT, float(epsilon)) > target
     )
     if fitting == 0:
-        raise ParameterError(
-            "this epsilon and delta are too small together",
-            remedy="raise epsilon",
-        )
+        raise ParameterError("this epsilon and delta are too small together", remedy="raise epsilon")
     return fitting
 
 

@@ -70,8 +70,7 @@ class MemoryLedger:
             standing = self._checked(dataset)
             if self._releases[dataset].get(request_id) == release:
                 return
-            sealed = {**content, "release": digest_of(release)}
-            self._end(standing, request_id, "committed", sealed)
+            self._end(standing, request_id, "committed", {**content, "release": digest_of(release)})
             self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:

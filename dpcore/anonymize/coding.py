@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import ParameterError, falling_bounds, not_all_numbers
 
 DIGITS = 12
 """Decimals of a rounded number."""
@@ -21,12 +21,7 @@ class Coding:
 
     def __post_init__(self) -> None:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
-            raise ParameterError(
-                "low ({low}) must be below high ({high}), and both finite",
-                remedy="put the lower bound first",
-                low=self.low,
-                high=self.high,
-            )
+            raise falling_bounds(self.low, self.high)
         if self.base is not None and not self.base > 0:
             raise ParameterError("the base of rounding must be above 0", remedy="use a number such as 10")
 
@@ -37,11 +32,7 @@ class Coding:
         """
         types = pd.api.types
         if not types.is_numeric_dtype(column) or types.is_bool_dtype(column):
-            raise SchemaError(
-                "column {column!r} holds no numbers, or not in every row",
-                remedy="choose another column",
-                column=column.name,
-            )
+            raise not_all_numbers(column.name)
         coded = column
         if self.base is not None:
             coded = (np.floor(coded / self.base + 0.5) * self.base).round(DIGITS)

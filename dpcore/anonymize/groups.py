@@ -53,12 +53,14 @@ class SensitiveColumn:
                 remedy="take the suggested one, or give every value of the column a line",
             )
         codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
-        result = []
-        for finer, coarser in pairwise(codes):
-            parent = np.empty(finer.max() + 1, dtype=np.int64)
-            parent[finer] = coarser
-            result.append(parent)
-        return tuple(result)
+        return tuple(by_code(finer, coarser) for finer, coarser in pairwise(codes))
+
+
+def by_code(codes: IntArray, numbers: IntArray) -> IntArray:
+    """Bring one number per leaf to one per label, since the leaves of a label share it."""
+    result = np.empty(codes.max() + 1, dtype=np.int64)
+    result[codes] = numbers
+    return result
 
 
 class ClassStatistics(Protocol):

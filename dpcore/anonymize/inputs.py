@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.anonymize.choices import Choices
 from dpcore.anonymize.groups import Rows
-from dpcore.errors import InfeasibleError, SchemaError, no_column, two_roles
+from dpcore.errors import SchemaError, no_column, too_few_for, two_roles
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
@@ -103,12 +103,7 @@ class Inputs:
         Raises: InfeasibleError.
         """
         if self.plan.k > people and self.plan.limit < 1:
-            raise InfeasibleError(
-                "k ({k}) is above the number of {whom}",
-                remedy="lower k, or choose less",
-                k=self.plan.k,
-                whom=Text(self.plan.counts),
-            )
+            raise too_few_for(self.plan.k, Text(self.plan.counts))
 
 
 def coded(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:

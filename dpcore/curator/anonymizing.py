@@ -1,7 +1,5 @@
 """A plan carried out on the rows of an engine, in memory or as a folder of files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

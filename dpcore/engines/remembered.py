@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from dpcore.schema.domain import Clique
-from dpcore.tables.counts import Counts
+from dpcore.tables.counts import Counts, Integers
 
-Groups = Mapping[str, npt.NDArray[np.int64]]
+Groups = Mapping[str, Integers]
 
 MOST_CELLS = 8_000_000
 """Cells that are remembered, at most."""

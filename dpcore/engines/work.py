@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
@@ -28,7 +29,7 @@ from dpcore.tables.sums import Entry, Integers, product
 
 Part = tuple[str, str]
 Whole = Sequence[int] | Integers
-Groups = Mapping[str, npt.NDArray[np.int64]]
+Groups = Mapping[str, Integers]
 Result = TypeVar("Result")
 Made = TypeVar("Made", covariant=True)
 _ROWS_AT_ONCE = 2**17
@@ -168,7 +169,7 @@ class Texts(Added[Counter[str]]):
 class Assigning(Added[Integers]):
     """Exact number of rows that a public rule puts into each cell, int64."""
 
-    assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+    assign: Callable[[pd.DataFrame], Integers]
     number: int
     reads: tuple[str, ...]
 
@@ -197,9 +198,7 @@ class Publishing(Added[Published]):
     def of(self, batch: Batch) -> Published:
         return self.publish(batch.frame())
 
-    def whole(
-        self, keys: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], places: list[tuple[Any, ...]]
-    ) -> Published:
+    def whole(self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]) -> Published:
         """Return the result for some keys, in any order, and the places of several parts."""
         return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
 
@@ -220,8 +219,6 @@ class Checking(Added[int]):
     coded: Spool | None = None
 
     def of(self, batch: Batch) -> int:
-        import pyarrow as pa
-
         cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
             try:

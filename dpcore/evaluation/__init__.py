@@ -1,11 +1,12 @@
 """Evaluations of releases and tables against the original, as internal reports and figures with noise."""
 
-from dpcore.evaluation.attacks import Attacks as Attacks
-from dpcore.evaluation.attacks import CanaryReport as CanaryReport
-from dpcore.evaluation.attacks import Disclosure as Disclosure
-from dpcore.evaluation.attacks import HeldOut as HeldOut
-from dpcore.evaluation.attacks import canary_audit as canary_audit
-from dpcore.evaluation.attacks import disclosure as disclosure
+from dpcore.evaluation.attacks.base import AttackResult as AttackResult
+from dpcore.evaluation.attacks.canaries import CanaryReport as CanaryReport
+from dpcore.evaluation.attacks.canaries import canary_audit as canary_audit
+from dpcore.evaluation.attacks.disclosure import Attacks as Attacks
+from dpcore.evaluation.attacks.disclosure import Disclosure as Disclosure
+from dpcore.evaluation.attacks.disclosure import HeldOut as HeldOut
+from dpcore.evaluation.attacks.disclosure import disclosure as disclosure
 from dpcore.evaluation.base import Evaluation as Evaluation
 from dpcore.evaluation.base import PrivateEvaluation as PrivateEvaluation
 from dpcore.evaluation.base import RowsEvaluation as RowsEvaluation

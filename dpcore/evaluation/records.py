@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import no_rows, nothing_in_common
+from dpcore.errors import no_rows, nothing_in_common, too_few_rows
 from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.date import Date, days_in
 from dpcore.schema.interval import IntervalColumn
@@ -28,6 +28,22 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
 ABSENT = -1
 """Code of a missing or unreadable value of a column without an order."""
+SEED = 20_210_417
+"""Of all draws and choices of an evaluation, so that the same tables get the same figures."""
+
+
+def of_some(frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int) -> Bools:
+    """Return which rows are those of one person in so many, chosen by chance.
+
+    Raises: ParameterError for fewer people than `fewest`.
+    """
+    people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
+    count = int(people.max(initial=-1)) + 1
+    if count < fewest:
+        raise too_few_rows()
+    chosen = np.zeros(count, dtype=bool)
+    chosen[np.random.default_rng(seed).permutation(count)[: count // one_in]] = True
+    return np.asarray(chosen[people])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

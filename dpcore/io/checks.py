@@ -68,13 +68,17 @@ def check_rows(rows: int, *, limits: Limits) -> None:
         raise _too_large(limits)
 
 
-def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
+def check_cell_length(length: int, *, limits: Limits) -> None:
     if length > limits.cell_length:
-        raise LimitError(
-            "a cell has more than {limit:,} characters",
-            remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
-            limit=limits.cell_length,
-        )
+        raise long_cell(limits)
+
+
+def long_cell(limits: Limits) -> LimitError:
+    return LimitError(
+        "a cell has more than {limit:,} characters",
+        remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
+        limit=limits.cell_length,
+    )
 
 
 def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.errors import DisclosureError
 from dpcore.schema.formulas import disarm
@@ -40,7 +41,6 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
     Free post-processing. Raises: DisclosureError for anything but a PublicTable.
     """
     frame = _public(table)
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(metadata)

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpcore.io.locales import NumbersOrDates, as_dates, as_numbers, is_date, is_number
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
@@ -37,8 +39,6 @@ class _Texts:
     """A column by its distinct texts."""
 
     def __init__(self, column: Any) -> None:
-        import pyarrow.compute as pc
-
         coded = column.dictionary_encode()
         self.arrow = coded.dictionary
         self.indices = pc.if_else(pc.equal(self.arrow, "").take(coded.indices), None, coded.indices)
@@ -71,8 +71,6 @@ class _Texts:
         return fitting if enough else []
 
     def _all_match(self, pattern: str) -> bool:
-        import pyarrow.compute as pc
-
         if not all(_PLAIN.fullmatch(text) for text in self.arrow.slice(0, _LOOK).to_pylist() if text):
             return False
         matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
@@ -85,8 +83,6 @@ class _Texts:
 
         False, and nothing is taken, where a text would become one that is there: one id of two.
         """
-        import pyarrow as pa
-
         now = dict(zip(texts, reading.texts, strict=True))
         if len(texts) < len(self.distinct) and not {*now.values()}.isdisjoint({*self.distinct} - {*texts}):
             return False
@@ -98,9 +94,6 @@ class _Texts:
 
     def values(self, *, may_be_id: bool) -> Any:
         """Return an Arrow column of whole numbers, numbers or texts."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not self.plain:
             return self.arrow.take(self.indices)
         present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
@@ -138,8 +131,6 @@ def type_columns(
     The sign before the decimals is that of the options, or what some column leaves no doubt about, or a comma
     where semicolons part the cells. `on_share` gets the share of the work that is done.
     """
-    import pyarrow as pa
-
     texts = {name: _Texts(column) for name, column in zip(names, columns, strict=True)}
     rest = {name: column for name, column in texts.items() if column.look()}
     decimal = options.decimal or _decimal(rest.values(), separator)
@@ -167,12 +158,7 @@ def type_columns(
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
     frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
-    return Typed(
-        frame=frame,
-        understood=tuple(understood),
-        undecided=tuple(undecided),
-        decimal=decimal,
-    )
+    return Typed(frame=frame, understood=tuple(understood), undecided=tuple(undecided), decimal=decimal)
 
 
 def _decimal(columns: Any, separator: str | None) -> str:

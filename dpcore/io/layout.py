@@ -31,14 +31,12 @@ class Layout:
 
 def layout(text: str, options: ReadOptions) -> Layout:
     """Find what the options leave open by the first rows."""
-    skip = options.skip
-    separator = options.separator
+    skip, separator, header = options.skip, options.separator, options.header
     if skip is None:
         skip = _titles(text, (separator,) if separator else SEPARATORS)
     head = _after(text[:_CHARACTERS], skip)
     if separator is None:
         separator = _separator(head)
-    header = options.header
     if header is None:
         header = not _is_data(_rows(head, separator or ","))
     return Layout(separator=separator, skip=skip, header=header)

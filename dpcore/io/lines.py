@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from dpcore.errors import LimitError, ReadError, damaged
-from dpcore.io.checks import Limits, check_cell_length, check_rows
+from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 
@@ -55,8 +58,6 @@ def read_columns(
     columns = _parse(text, separator, len(names))
     if not columns:
         return [], set()
-    import pyarrow.compute as pc
-
     check_rows(len(columns[0]), limits=limits)
 
     merged = set()
@@ -65,14 +66,13 @@ def read_columns(
             columns[place] = pc.utf8_ltrim(column, " ")
             if pc.count_distinct(columns[place]) != pc.count_distinct(column):
                 merged.add(place)
-    for name, column in zip(names, columns, strict=True):
+    for column in columns:
         if (pc.max(pc.binary_length(column)).as_py() or 0) > limits.cell_length:
-            check_cell_length(pc.max(pc.utf8_length(column)).as_py(), name, limits=limits)
+            check_cell_length(pc.max(pc.utf8_length(column)).as_py(), limits=limits)
     return columns, merged
 
 
 def _parse(text: str, separator: str, width: int) -> list[Any]:
-    import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     wrong: list[bool] = []
@@ -140,11 +140,7 @@ def _without_blanks(text: str, separator: str) -> str:
 
 def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
     if too_long:
-        return LimitError(
-            "a cell has more than {limit:,} characters",
-            remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
-            limit=limits.cell_length,
-        )
+        return long_cell(limits)
     return ReadError(
         "the quotation marks do not pair up",
         remedy='close every quoted cell, and write a quotation mark inside it twice ("")',

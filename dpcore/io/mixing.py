@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.errors import ParameterError, UsageError
 from dpcore.tables.arrow import is_text, uncoded
@@ -37,8 +38,6 @@ class Mixing:
 
         Raises: ParameterError where it cannot be written.
         """
-        import pyarrow as pa
-
         file = np.frombuffer(os.urandom(2 * len(frame)), dtype=np.uint16) % self.files
         ends = np.cumsum(np.bincount(file, minlength=self.files)).tolist()
         name = uuid.uuid4().hex
@@ -63,7 +62,6 @@ class Mixing:
             number: of the file.
         Raises: ParameterError where it cannot be written.
         """
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         name, sections = uuid.uuid4().hex, []
@@ -81,8 +79,6 @@ class Mixing:
 
 def _plain(kind: Any) -> Any:
     """Return one type for all texts, and for columns of which nothing is known yet."""
-    import pyarrow as pa
-
     return pa.string() if is_text(kind) or pa.types.is_null(kind) else kind
 
 
@@ -94,8 +90,6 @@ def taken() -> ParameterError:
 @contextmanager
 def writable() -> Iterator[None]:
     """Say that writing failed without the words of another library, which may quote a value."""
-    import pyarrow as pa
-
     try:
         yield
     except OSError as error:

@@ -9,6 +9,8 @@ measured before they are spread over the rows. What pandas or others wrote besid
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpcore.errors import LimitError, ReadError, damaged
 from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, empty, shown
@@ -23,8 +25,6 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
 
     Raises: LimitError, ReadError.
     """
-    import pyarrow as pa
-
     try:
         return _read(data, limits)
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -34,7 +34,6 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
 
 
 def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     footer = pq.read_metadata(pa.BufferReader(data))
@@ -62,9 +61,9 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         batch.validate(full=True)
         count += batch.num_rows
         check_rows(count, limits=limits)  # the footer may say less than there is
-        for name, column in zip(names, batch.columns, strict=True):
+        for column in batch.columns:
             if pa.types.is_dictionary(column.type):
-                text_bytes += _text_bytes(column, name, limits)
+                text_bytes += _text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         batches.append([plain(column) for column in batch.columns])
@@ -81,15 +80,10 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
 
 def _fits_a_float(column: Any) -> bool:
     """Return whether floats, which hold missing values too, hold all of these whole numbers."""
-    import pyarrow.compute as pc
-
-    ends = pc.min_max(column).as_py()
-    return all(end is None or abs(end) <= 2**53 for end in ends.values())
+    return all(end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values())
 
 
-def _text_bytes(column: Any, name: str, limits: Limits) -> int:
+def _text_bytes(column: Any, limits: Limits) -> int:
     """Bytes of a dictionary column's texts once spread over its rows."""
-    import pyarrow.compute as pc
-
-    check_cell_length(pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, name, limits=limits)
+    check_cell_length(pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits)
     return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0

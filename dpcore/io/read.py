@@ -89,9 +89,7 @@ def read_table(
         return _read_project(data, options, limits, on_share)
     if (other := recognize(data)) is not None:
         raise ReadError(
-            "the file looks like {other}",
-            remedy="export the table again as CSV in UTF-8",
-            other=other,
+            "the file looks like {other}", remedy="export the table again as CSV in UTF-8", other=other
         )
     text, encoding = decode(data, options.encoding)
     if not text or text.isspace():

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import ParameterError, UsageError, falling_bounds
 from dpcore.local.base import numbers
 from dpcore.local.bits import (
     WORD,
@@ -26,9 +25,7 @@ from dpcore.local.bits import (
     threshold_of,
     uniform,
 )
-from dpcore.local.estimate import deviations
-
-Floats = npt.NDArray[np.float64]
+from dpcore.local.estimate import Values, deviations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +115,7 @@ class NumericMechanism(ABC):
         """The loss of one report with the chances that are really used, at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
-    def decode(self, reports: Any) -> Floats:
+    def decode(self, reports: Any) -> Values:
         """Decode each report to an unbiased number, far outside the bounds on purpose.
 
         Raises: ParameterError for reports that this mechanism cannot have made.
@@ -154,15 +151,10 @@ def checked_bounds(low: float, high: float) -> None:
     Raises: ParameterError.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
-        raise ParameterError(
-            "low ({low}) must be below high ({high}), and both finite",
-            remedy="put the lower bound first",
-            low=low,
-            high=high,
-        )
+        raise falling_bounds(low, high)
 
 
-def positions(values: Any, low: float, high: float) -> Floats:
+def positions(values: Any, low: float, high: float) -> Values:
     """Return the places of numbers between the bounds, from 0 to 1.
 
     The caller's object is not changed.
@@ -197,7 +189,7 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
     return drawn
 
 
-def _thresholds(place: Floats, low: int, high: int) -> Words:
+def _thresholds(place: Values, low: int, high: int) -> Words:
     """Thresholds on the line from `low` (at 0) to `high` (at 1), and never outside."""
     raised = np.minimum(place * float(high - low), 2.0**64 - 2048).astype(np.uint64)
     return np.uint64(low) + np.minimum(raised, np.uint64(high - low))
@@ -250,8 +242,7 @@ class Duchi(RoundedResponse):
 
     def perturb(self, values: Any) -> Integers:
         place = positions(values, self.low, self.high)
-        chances = _thresholds(place, WORD - self.keep, self.keep)
-        return bernoulli(chances, place.size).astype(np.int64)
+        return bernoulli(_thresholds(place, WORD - self.keep, self.keep), place.size).astype(np.int64)
 
 
 class Piecewise(NumericMechanism):
@@ -313,7 +304,7 @@ class Piecewise(NumericMechanism):
         reports[far] = np.where(places < start[far], places, places + self.window)
         return reports
 
-    def _points(self, place: Floats) -> Integers:
+    def _points(self, place: Values) -> Integers:
         scaled = place * self.STEPS
         below = np.floor(scaled)
         up = bernoulli(((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size)

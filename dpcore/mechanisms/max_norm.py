@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import LimitError
+from dpcore.errors import too_many_cells
 from dpcore.tables.sums import GRID, Integers
 
 MAX_ENTRIES = 1_000
@@ -85,12 +85,7 @@ def max_norm_density(noise: npt.NDArray[np.float64], entries: int, scale: float)
 def check_entries(entries: int) -> None:
     """Refuse a vector that is too long to draw noise for."""
     if entries > MAX_ENTRIES:
-        raise LimitError(
-            "this takes {cells} cells together, more than {limit}",
-            remedy="take fewer columns, or a wider step or fewer categories",
-            cells=entries,
-            limit=MAX_ENTRIES,
-        )
+        raise too_many_cells(entries, MAX_ENTRIES)
 
 
 def _radius(entries: int, scale: int) -> int:

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-
+from dpcore.tables.counts import Integers
 
 _BLOCK = 4_096
 """Cells that get noise in about a tenth of a second."""

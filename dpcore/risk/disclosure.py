@@ -25,8 +25,8 @@ class AttributeRisk:
     Attributes:
         distinct_l: the table is distinct-l-diverse up to this l.
         entropy_l: exp of the smallest class entropy.
-        recursive_l, recursive_c: the table is recursive (c, l)-diverse at `recursive_l` for every c above
-            `recursive_c`; infinite where a class has fewer than l values.
+        recursive_c: the table is recursive (c, l)-diverse, at the l that was asked for, for every c above;
+            infinite where a class has fewer than l values.
         t_equal: largest total variation between a class's values and those of all rows given.
         t_ordered: the same as earth mover's distance along the order of the values, over its largest length.
         homogeneous_classes: classes in which all rows share one value.
@@ -36,7 +36,6 @@ class AttributeRisk:
 
     distinct_l: int
     entropy_l: float
-    recursive_l: int
     recursive_c: float
     t_equal: float
     t_ordered: float
@@ -96,7 +95,6 @@ def attribute_risk(
     return AttributeRisk(
         distinct_l=int(-distinct),
         entropy_l=math.exp(-entropy),
-        recursive_l=l,
         recursive_c=recursive,
         t_equal=equal,
         t_ordered=ordered,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, falling_range
 from dpcore.text import Text
 
 
@@ -44,11 +44,7 @@ def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, e
         ):
             raise no_number(name, label, value)
     if high < low or (high == low and not equal_bounds):
-        raise ParameterError(
-            "the range of column {column!r} must rise",
-            remedy="put the lower bound first",
-            column=name,
-        )
+        raise falling_range(name)
     points = [low, *cuts, high + 1 if equal_bounds else high]
     if any(a >= b for a, b in itertools.pairwise(points)):
         raise ParameterError(

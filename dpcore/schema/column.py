@@ -266,9 +266,7 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                "column {name!r} lists a category twice",
-                remedy="rename one of them",
-                name=self.name,
+                "column {name!r} lists a category twice", remedy="rename one of them", name=self.name
             )
 
     @property

@@ -234,8 +234,7 @@ class Integer(NumberColumn):
 
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
-        following = np.minimum(self.edges[1:], self.high + 1)
-        return np.where(self.single, self.edges[:-1] + 1, following)
+        return np.where(self.single, self.edges[:-1] + 1, np.minimum(self.edges[1:], self.high + 1))
 
     def _value_labels(self) -> tuple[str, ...]:
         starts = self.edges[:-1].astype(np.int64)

@@ -173,9 +173,14 @@ class Source:
         return ((self.base, first), *((join.table, (join.key, *join.columns)) for join in self.joins))
 
     def _wrong(self, problem: str) -> ParameterError:
-        return ParameterError(
-            "source {name!r} is not understood: {problem}",
-            remedy="correct the list of sources",
-            name=self.name,
-            problem=problem,
-        )
+        return wrong_source(self.name, problem)
+
+
+def wrong_source(name: str, problem: str) -> ParameterError:
+    """Return the error of a source whose description contradicts itself, or cannot be read."""
+    return ParameterError(
+        "source {name!r} is not understood: {problem}",
+        remedy="correct the list of sources",
+        name=name,
+        problem=problem,
+    )

@@ -101,10 +101,9 @@ class PrivacyUnit:
 
         Raises: KeyError, ParameterError.
         """
-        taken = bool(fields.get("from_data", False))
         return cls(
             max_rows=fields["max_rows"],
             id_column=fields["id_column"],
-            from_data=taken,
+            from_data=bool(fields.get("from_data", False)),
             found=fields.get("found", ""),
         )

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dpcore.errors import SchemaError
+from dpcore.errors import no_values
 
 MISSING = "(missing)"
 OTHER_LABEL = "(other)"
@@ -90,11 +92,7 @@ def canonical(column: pd.Series) -> Canonical:
     codes = np.empty(len(column), dtype=np.int64)
     for row, each in enumerate(column):
         if isinstance(each, bytes | bytearray | memoryview):
-            raise SchemaError(
-                "column {column!r} holds values that are no numbers, dates or texts",
-                remedy="leave it out, or write it as text",
-                column=str(column.name),
-            )
+            raise no_values(str(column.name))
         value = canonical_text(each)
         codes[row] = -1 if value is None else place.setdefault(value, len(place))
     return Canonical(codes=codes, values=list(place))
@@ -102,8 +100,6 @@ def canonical(column: pd.Series) -> Canonical:
 
 def is_exact(dtype: Any) -> bool:
     """Return whether a column holds decimals of a declared number of digits, as Arrow does."""
-    import pyarrow as pa
-
     return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_decimal(dtype.pyarrow_dtype))
 
 
@@ -215,9 +211,6 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
 
 def _decimals(distinct: Any) -> list[str]:
     """Write each as `_decimal` does. Arrow gives all digits too, zeros at the end and other exponents."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     numbers = pa.array(distinct.array)
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
@@ -231,9 +224,6 @@ def _decimals(distinct: Any) -> list[str]:
 
 def _written(numbers: Any) -> list[str]:
     """Return the canonical texts of numbers, as Arrow writes them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = pa.large_string()  # its buffer holds one text after the other
     before, after, between = pa.scalar("n", text), pa.scalar("\n", text), pa.scalar("", text)
     texts = pc.binary_join_element_wise(before, pa.array(numbers).cast(text), after, between)

@@ -110,8 +110,7 @@ class Closeness(Recipe):
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
         scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
-        noise = noise_of(measurer.loss)
-        width = half_width(noise_variance(scale, measurer.loss), noise) / GRAIN
+        width = half_width(noise_variance(scale, measurer.loss), noise_of(measurer.loss)) / GRAIN
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
         return {}, Figures(column=self.columns[0], rows=0.0, figures=(distance,))
 

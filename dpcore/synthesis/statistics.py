@@ -126,7 +126,7 @@ class Statistics(Recipe):
         """Return the largest half-width of the interval of the mean, from public facts."""
         deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
         width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
-        return width / max(people, 1.0) * self._reach + self._half_cell
+        return width / max(people, 1.0) * self._reach + max(self._halves)
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
         """Return the error of the rank of a quantile in rows at 0.95, and the method with that error.
@@ -138,8 +138,7 @@ class Statistics(Recipe):
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         choice = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
-        noise = noise_of(loss)
-        histogram = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
+        histogram = half_width(variance, noise_of(loss), 1 - (1 - LEVEL) / cells)
         return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
@@ -215,7 +214,7 @@ class Statistics(Recipe):
         # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v - off) down
         down = deviation - math.sqrt(max(variance - off, 0.0))
         spread = max(down, math.sqrt(variance + off) - deviation)
-        hidden = self._half_cell
+        hidden = max(self._halves)
         squared = (2 * reach * (deviation + spread) + hidden) * hidden
         off_mean, off_spread = reach * width(1.0, mean) + hidden, reach * spread + hidden
         return total, [
@@ -227,10 +226,6 @@ class Statistics(Recipe):
     @property
     def _halves(self) -> tuple[float, ...]:
         return self.half_cells or (0.0,) * len(self.centers)
-
-    @property
-    def _half_cell(self) -> float:
-        return max(self._halves)
 
     @property
     def _orders(self) -> tuple[Fraction, ...]:

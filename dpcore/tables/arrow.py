@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dpcore.errors import SchemaError
+from dpcore.errors import SchemaError, no_values
 from dpcore.schema.values import NUMBER, is_exact, texts
 
 _DIGITS = 18
@@ -21,13 +23,11 @@ _DIGITS = 18
 
 def is_text(kind: Any) -> bool:
     """Return True if a type of Arrow holds texts."""
-    from pyarrow import types
-
     return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or (types.is_dictionary(kind) and is_text(kind.value_type))
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or (pa.types.is_dictionary(kind) and is_text(kind.value_type))
     )
 
 
@@ -43,28 +43,24 @@ def is_numeric(kind: Any) -> bool:
 
 def is_taken(kind: Any) -> bool:
     """Return True if a type of Arrow holds numbers, booleans, dates or texts."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind):
         return is_taken(kind.value_type)
     return bool(
         is_text(kind)
         or is_uuid(kind)
         or is_numeric(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_boolean(kind)
-        or types.is_date(kind)
-        or types.is_timestamp(kind)
-        or types.is_null(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_null(kind)
     )
 
 
 def kind_of(kind: Any) -> Any:
     """Return the type of the values, however they are stored."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if is_text(kind) else kind
@@ -75,11 +71,7 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
     seen = set()
     for name, kind in fields:
         if not is_taken(kind):
-            raise SchemaError(
-                "column {column!r} holds values that are no numbers, dates or texts",
-                remedy="leave it out, or write it as text",
-                column=name,
-            )
+            raise no_values(name)
         if name in seen:
             raise SchemaError(
                 "the table has more than one column {column!r}", remedy="rename one of them", column=name
@@ -102,8 +94,6 @@ def plain(column: Any) -> Any:
     Whole decimals of up to 18 digits are int64; other decimals stay what they are, in all their digits. Times
     with a zone are in UTC, in which each instant has a time of its own, and which all engines know.
     """
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -120,8 +110,6 @@ def plain(column: Any) -> Any:
 
 def frame_of(batch: Any) -> pd.DataFrame:
     """Convert a record batch to a frame, with texts as categories and whole numbers as such."""
-    import pyarrow as pa
-
     columns = [_coded(column) for column in batch.columns]
     kinds = {column.type for column in columns if column.null_count}
     table = pa.Table.from_arrays(columns, names=batch.schema.names)
@@ -141,17 +129,12 @@ def frame_of(batch: Any) -> pd.DataFrame:
 
 def texts_coded(batch: Any) -> Any:
     """Return a record batch with dictionaries in place of texts."""
-    import pyarrow as pa
-
     columns = [_coded(column) if is_text(column.type) else column for column in batch.columns]
     return pa.record_batch(columns, names=batch.schema.names)
 
 
 def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:
     """Return batches of one column of coded texts with numbers, or times, in place if all are written so."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns = [batch.column(0) for batch in batches]
     texts = pa.chunked_array([column.dictionary for column in columns])
     if is_date or pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER})$")).as_py() is not False:
@@ -171,8 +154,6 @@ def exact(kind: Any) -> Any:
 @functools.cache
 def nullable() -> Mapping[Any, Any]:
     """Return the nullable pandas types of whole numbers and truth values by type of Arrow."""
-    import pyarrow as pa
-
     signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
     unsigned = (pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype())
     return {pa.from_numpy_dtype(each.type): each for each in (*signed, *unsigned, pd.BooleanDtype())}
@@ -194,8 +175,6 @@ def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _coded(column: Any) -> Any:
-    import pyarrow as pa
-
     if is_numeric(column.type):
         column = column.storage
     if not is_text(column.type):

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import DisclosureError, LimitError, UsageError, too_many_columns
+from dpcore.errors import DisclosureError, LimitError, UsageError, too_many_cells, too_many_columns
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
@@ -97,11 +97,10 @@ class Marginal:
     def project(self, clique: Clique) -> Marginal:
         """Return the marginal of some of the columns, by summing over the others, for free."""
         values = project(self.values, self.clique, clique)
-        summed = self.values.size // values.size
         return Marginal(
             clique=clique,
             values=values,
-            variance=self.variance * summed,
+            variance=self.variance * (self.values.size // values.size),
             noise=self.noise,
             columns=tuple(each for name in clique for each in self.columns if each.name == name),
             pooled=self.pooled,
@@ -138,12 +137,7 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
     """
     together = sum(map(domain.cells, cliques))
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
-        raise LimitError(
-            "this takes {cells} cells together, more than {limit}",
-            remedy="take fewer columns, or a wider step or fewer categories",
-            cells=together,
-            limit=MAX_CELLS_TOGETHER,
-        )
+        raise too_many_cells(together, MAX_CELLS_TOGETHER)
     for clique in cliques:
         cells = domain.cells(clique)
         if len(clique) > MAX_AXES:

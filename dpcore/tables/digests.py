@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import SchemaError
+from dpcore.errors import SchemaError, no_values
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
 from dpcore.tables.ranks import Ranks, person_ranks, ranked, row_ranks
@@ -178,11 +178,7 @@ def _ids(column: pd.Series) -> Canonical:
         )
     ids = canonical(column)
     if any(value[0] == "o" for value in ids.values):  # of two objects the texts may be one
-        raise SchemaError(
-            "column {column!r} holds values that are no numbers, dates or texts",
-            remedy="leave it out, or write it as text",
-            column=str(column.name),
-        )
+        raise no_values(str(column.name))
     if (ids.codes < 0).any():
         raise SchemaError(
             "the id column {column!r} has missing values, so these rows belong to nobody",

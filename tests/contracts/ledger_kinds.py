@@ -154,8 +154,12 @@ class PersonalKind(SqlKind):
     def open(self, **changes: Any) -> PersonalLedger:
         steward = Person(address="ada@example.org", role="steward")
         ledger = super().open(**changes)
-        return PersonalLedger.for_person(
-            ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward
+        return PersonalLedger(
+            ledger=ledger,
+            owners=Owners(self._stores[-1]),
+            person=steward,
+            still=lambda: steward,
+            opener=steward.address,
         )
 
 

@@ -137,7 +137,13 @@ def opened(folder: Path) -> Any:
 
 
 def ledger_of(store: Store) -> PersonalLedger:
-    return PersonalLedger.for_person(SqlLedger(store), Owners(store), person=STEWARD, still=lambda: STEWARD)
+    return PersonalLedger(
+        ledger=SqlLedger(store),
+        owners=Owners(store),
+        person=STEWARD,
+        still=lambda: STEWARD,
+        opener=STEWARD.address,
+    )
 
 
 def curator_of(ledger: PersonalLedger) -> dp.Curator:

@@ -7,7 +7,6 @@ scikit-learn. Of the attacks one is tried again by hand, the others on people wh
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import dpcore as dp
+from dpcore.evaluation.attacks import disclosure as attacks
 from dpcore.evaluation.utility import learning, similarity
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures, rounded
 from tests.truth.reports import in_this_process
@@ -37,7 +37,6 @@ from tests.truth.test_evaluate import (
 )
 from workbench.evaluate import side_by_side_view
 
-attacks = importlib.import_module("dpcore.evaluation.attacks.disclosure")  # the function has its name
 ODD = TABLES["visits"]
 NAMES = ["age", "ward", "days"]
 SCORE = "accuracy, share of right answers"

@@ -223,10 +223,11 @@ def _metric(current: AnonymizeState) -> Metric:
         key="anonymize-heavy",
         persist_state="session",
     )
-    keys = {name: f"anonymize-weight-{name}" for name in heavy}
     weights = {
-        name: st.number_input(plain(name), 0.1, 100.0, 3.0, key=key, persist_state="session")
-        for name, key in keys.items()
+        name: st.number_input(
+            plain(name), 0.1, 100.0, 3.0, key=f"anonymize-weight-{name}", persist_state="session"
+        )
+        for name in heavy
     }
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)

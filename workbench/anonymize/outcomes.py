@@ -358,12 +358,10 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
 
     Args: plan: with its node filled in. side: the figures of all rows that leave.
     """
-    sentences = []
-    for name, risk in side.secrets.items():
-        if risk.homogeneous_classes:
-            sentences.append(given_away(plan, plain(name), risk))
-        else:
-            sentences.append(more_likely(plain(name), risk))
+    sentences = [
+        given_away(plan, plain(name), risk) if risk.homogeneous_classes else more_likely(plain(name), risk)
+        for name, risk in side.secrets.items()
+    ]
     if side.groups_per_person > 1:
         sentences.append(plans.SAYS.say("rows of a person", groups=number(side.groups_per_person)))
     if plan.pseudonym is not None:

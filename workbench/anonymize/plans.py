@@ -164,9 +164,7 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     else:
         sentence = SAYS.say("too many levels", nodes=predicted.nodes)
     suggested = suggested_method(predicted, columns)
-    if suggested.searches:
-        return sentence
-    return f"{sentence} {suggestion(suggested)}"
+    return sentence if suggested.searches else f"{sentence} {suggestion(suggested)}"
 
 
 def suggestion(method: Method) -> str:

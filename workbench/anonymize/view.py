@@ -43,8 +43,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         chart = outcomes.frontier_chart(points, plan, k, loss)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
-        choose = functools.partial(_choose, clicked, method.kind)
-        widgets.show_clickable(chart, clicked, choose)
+        widgets.show_clickable(chart, clicked, functools.partial(_choose, clicked, method.kind))
         st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table)

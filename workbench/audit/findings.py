@@ -33,10 +33,9 @@ def report(
 ) -> AuditReport:
     """Compute the audit for these columns, once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
-    key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return widgets.once_in_line(
         curator,
-        key,
+        ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
         lambda: Audit.of(
             roles(curator),
             curator.schema,

@@ -111,10 +111,7 @@ def end_of(cards: Sequence[Card]) -> float:
 
 def legend(*, has_independent: bool) -> str:
     """Draw the legend of the marks on the scales as HTML."""
-    marks = [
-        dot(COLORS["good"], _("release")),
-        dot(CHANCE, _("another sample"), bar=True),
-    ]
+    marks = [dot(COLORS["good"], _("release")), dot(CHANCE, _("another sample"), bar=True)]
     if has_independent:
         marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
     words = _("Left end: perfect, 0 %. The same scale on every card.")

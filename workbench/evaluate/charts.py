@@ -38,8 +38,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     names, cells = list(frame["of"].unique()), list(frame["cell"].unique())
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    form = "%" if shares else ",.0f"
-    y = altair.Y("rows:Q", title=y_title, axis=altair.Axis(format=form))
+    y = altair.Y("rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f"))
     color = _color(altair, names, [ORIGINAL, *COLORS])
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
     if len(cells) > STEPS:
@@ -74,11 +73,7 @@ def scales(figures: pd.DataFrame) -> Chart:
     altair, chart = drawing(long)
     tooltip = tips("figure", "of", place=".3f")
     _chart, points, _spread = _marks(altair, chart, "figure", list(colors), list(colors.values()), tooltip)
-    x = altair.X(
-        "shown:Q",
-        title=HEADINGS["place"],
-        scale=altair.Scale(domain=[0, 1.5]),
-    )
+    x = altair.X("shown:Q", title=HEADINGS["place"], scale=altair.Scale(domain=[0, 1.5]))
     ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
     places = (f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples())
     alt = named(HEADINGS["place"], "; ".join(places))

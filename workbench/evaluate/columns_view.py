@@ -87,8 +87,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title] for title in chosen}
-        chart = column_chart(labels, drawn, column=name, shares=shares)
-        widgets.show_chart(chart, key="column")
+        widgets.show_chart(column_chart(labels, drawn, column=name, shares=shares), key="column")
 
 
 def distances(curator: Curator, candidate: Candidate) -> tuple[dict[Clique, float], int]:

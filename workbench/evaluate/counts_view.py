@@ -37,13 +37,12 @@ def _one(counts: CellCounts) -> None:
     tables = {_("original"): counts.original.astype(float)}
     if counts.other is not None:
         tables[_("release")] = counts.other.astype(float)
-    empty = int((counts.original == 0).sum())
     st.markdown(
         _("**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**").format(
             rows=int(counts.original.sum()),
             cells=counts.original.size,
             column=plain(counts.columns[0]),
-            empty=empty,
+            empty=int((counts.original == 0).sum()),
         )
     )
     chart = column_chart(counts.labels[0], tables, column=counts.columns[0], shares=False)

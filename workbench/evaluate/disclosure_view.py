@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut
+from dpcore.evaluation import Attacks, CanaryReport, Disclosure, HeldOut
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session

@@ -119,11 +119,7 @@ def _candidate(
     own = rows = max(0, round(release.model.total))
     if asks_rows:
         rows = st.number_input(
-            capital("rows"),
-            0,
-            1_000_000,
-            min(own, 1_000_000),
-            key=f"evaluate-rows-{key[:16]}",
+            capital("rows"), 0, 1_000_000, min(own, 1_000_000), key=f"evaluate-rows-{key[:16]}"
         )
     table = _drawn(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
@@ -146,15 +142,13 @@ def foreign(
     declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
-        columns = commas(plain(name) for name in declared.left_out)
         notes.append(
             _("Not compared, because most values are none of those declared: {columns}.").format(
-                columns=columns
+                columns=commas(plain(name) for name in declared.left_out)
             )
         )
     if declared.spread or declared.rows_left_out:
-        share = percent(declared.rows_left_out)
-        notes.append(capital(SAYS.say("undeclared", share=share)))
+        notes.append(capital(SAYS.say("undeclared", share=percent(declared.rows_left_out))))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

@@ -79,10 +79,10 @@ def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
     return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label})
 
 
-def public_table(title: str, frame: pd.DataFrame, target: str | None = None) -> PublicSource:
+def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     """Return a public table with its schema as it is suggested, whose facts are public too.
 
-    Args: target: None for the last column with two to ten classes.
+    Its target is the last column with two to ten classes.
 
     Raises: ParameterError when there is no such column.
     """
@@ -97,7 +97,7 @@ def public_table(title: str, frame: pd.DataFrame, target: str | None = None) -> 
         raise ParameterError(
             "the table has no column of two to ten classes", remedy="bring one with a label to learn"
         )
-    return PublicSource(title=title, frame=frame, schema=schema, target=target or classes[-1])
+    return PublicSource(title=title, frame=frame, schema=schema, target=classes[-1])
 
 
 def sweep(

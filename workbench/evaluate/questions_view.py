@@ -36,9 +36,8 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         key=f"question-range-{name}",
     )
     release = candidate.release
-    rows = _("drawn rows") if release else _("rows")
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
-        "rows": (rows, candidate.table),
+        "rows": (_("drawn rows") if release else _("rows"), candidate.table),
         "original": (_("original"), None),
     }
     if release is not None and any(name in clique for clique in release.marginals):
@@ -74,10 +73,7 @@ def range_chart(errors: RangeErrors) -> Chart:
     """Draw the median and 95 % error by width, from the release and asked directly."""
     rows = []
     for width in errors.widths:
-        for series, quantiles in (
-            (_("release"), width.answered),
-            (_("asked directly"), width.direct),
-        ):
+        for series, quantiles in ((_("release"), width.answered), (_("asked directly"), width.direct)):
             if quantiles is not None:
                 rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),

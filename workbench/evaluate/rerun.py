@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks import CanaryReport, canary_audit
+from dpcore.evaluation import CanaryReport, canary_audit
 from dpcore.release import Release
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
@@ -22,8 +22,7 @@ def without_people(schema: Schema) -> Schema:
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
     """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
     known = dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, found=""))  # not found again
-    curator = Curator.open(frame, known, budget=loss, ledger=MemoryLedger())
-    return curator.run(recipe, loss)
+    return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(recipe, loss)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

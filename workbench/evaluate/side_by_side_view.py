@@ -78,6 +78,4 @@ def _chart(titles: tuple[str, str], first: SimilarityReport, second: SimilarityR
             for title, value in zip(titles, values, strict=True)
         ]
     )
-    if frame.empty:
-        return None
-    return dots(frame, title=_("rows that would have to change"))
+    return None if frame.empty else dots(frame, title=_("rows that would have to change"))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.attacks import Disclosure
+from dpcore.evaluation import Disclosure
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
@@ -56,11 +56,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
                 column=plain(similarity.columns[0].column)
             ),
         ),
-        (
-            capital("relations kept"),
-            "–" if kept is None else percent(kept),
-            SAYS["kept"],
-        ),
+        (capital("relations kept"), "–" if kept is None else percent(kept), SAYS["kept"]),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
@@ -102,6 +98,4 @@ def _attack_words(candidate: Candidate) -> str:
     if not keys:
         return _("not computed")
     report: Disclosure = known(keys[-1])
-    if not report.control:
-        return _("no control")
-    return f"{len(report.found)} / {len(report.attacks)}"
+    return f"{len(report.found)} / {len(report.attacks)}" if report.control else _("no control")

@@ -242,10 +242,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
     )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
     known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
-    for name, table in (
-        (N_("original"), frame),
-        (N_("drawn rows"), drawn),
-    ):
+    for name, table in ((N_("original"), frame), (N_("drawn rows"), drawn)):
         claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
         right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
         lines.append((name, len(claims), 100 * len(right) / max(1, len(claims))))

@@ -28,13 +28,8 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame.replace({"protocol": dict(TITLES)})
-    titles = {
-        over: title,
-        "error": _("off by, in 95 of 100 cases"),
-        "protocol": HEADINGS["protocol"],
-    }
-    table = named[list(titles)]
-    return lines(table, titles, colors=COLORS, logarithmic=(over, "error"), at=at)
+    titles = {over: title, "error": _("off by, in 95 of 100 cases"), "protocol": HEADINGS["protocol"]}
+    return lines(named[list(titles)], titles, colors=COLORS, logarithmic=(over, "error"), at=at)
 
 
 def shares(frame: pd.DataFrame) -> Chart:

@@ -84,15 +84,9 @@ def expect(
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
     off, more = st.columns(2)
     half = design.half_width(option.largest_error)
-    off.metric(
-        capital("off by"),
-        plus_minus(half),
-        help=_("off by, in 95 of 100 cases"),
-    )
+    off.metric(capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases"))
     experts.metric(
-        _("Size of a report, in bits"),
-        whole(option.protocol.report_bits),
-        help=GLOSSARY["report"],
+        _("Size of a report, in bits"), whole(option.protocol.report_bits), help=GLOSSARY["report"]
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
@@ -161,9 +155,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             label = _("Codes to scan")
             file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
         file_view.download(
-            f"{_('Links')} (CSV)",
-            design.links_csv(root, tokens),
-            file_name(text, "survey links", "csv"),
+            f"{_('Links')} (CSV)", design.links_csv(root, tokens), file_name(text, "survey links", "csv")
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
     st.text(_("Key to read the answers"))

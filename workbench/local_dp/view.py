@@ -50,8 +50,7 @@ def respondent(question: dl.Question) -> None:
 
 def simulated() -> None:
     """Play a survey through on a column of true answers."""
-    own = st.toggle(_("Use a table of my own"), key="local-own")
-    if own:
+    if st.toggle(_("Use a table of my own"), key="local-own"):
         label = _("A table with true answers (CSV or Parquet): used in this tab only, and not stored")
         frame = widgets.table_uploader(label, key="local-truth")
         if frame is None:
@@ -134,10 +133,7 @@ def collected() -> None:
 
 def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
-    answered.metric(
-        capital("answers"),
-        f"{whole(survey.answered)} / {whole(survey.invited)}",
-    )
+    answered.metric(capital("answers"), f"{whole(survey.answered)} / {whole(survey.invited)}")
     ends.metric(
         _("Links"),
         _("work until {day}").format(day=f"{minute(survey.expires)} UTC") if survey.is_open else _("closed"),

@@ -65,11 +65,7 @@ def notes(data_set: DataSet) -> pd.DataFrame:
     """Return one line per piece of work outside the total, newest first."""
     return pd.DataFrame(
         [
-            {
-                _("when (UTC)"): _when(line),
-                _("note"): _outside(line.content),
-                **_people_of(line),
-            }
+            {_("when (UTC)"): _when(line), _("note"): _outside(line.content), **_people_of(line)}
             for line in reversed(data_set.lines())
             if (line.state == "outside" and not _is_silent(line)) or "forgotten" in line.content
         ]

@@ -45,8 +45,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
-        way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
-        if way == "table":
+        if widgets.choose(_("What to show"), ways, default=usual, key="links-what") == "table":
             return offered
     if not earlier:
         st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
@@ -156,8 +155,7 @@ def _expires() -> datetime:
 def _readers() -> tuple[str, ...]:
     """Ask who may open the link, where people sign in so that the server can distinguish them."""
     ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
-    way = widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who")
-    if way == "anybody":
+    if widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who") == "anybody":
         return ()
     text = st.text_area(
         _("Addresses, one per line; *@ and a domain for everybody there"),

@@ -30,10 +30,9 @@ def show() -> None:
         if askable(release):
             st.subheader(_("How many rows fit?"))
             questions_view.questions(release, key="opened")
-        report = of_release.file(release)
         file_view.download(
             _("Download as one HTML file"),
-            report,
+            of_release.file(release),
             release_file(file.name, release, "report", "html"),
             icon="description",
             key="opened-html",

@@ -23,11 +23,12 @@ def ledger() -> PersonalLedger:
     if who is None:
         raise LedgerError("you are not signed in any more", remedy="sign in again")
     visitor = claims.get("visitor")
-    return PersonalLedger.for_person(
-        start.ledger(),
-        start.owners(),
+    return PersonalLedger(
+        ledger=start.ledger(),
+        owners=start.owners(),
         person=who,
         still=lambda: roles.person_of(claims),
+        opener=who.address,
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
     )
 

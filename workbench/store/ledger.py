@@ -42,7 +42,7 @@ from workbench.store.rows import (
     release_texts,
 )
 from workbench.store.tables import accounts, lines, releases, running
-from workbench.store.witness import Seen, check_never_seen, check_seen
+from workbench.store.witness import Seen, check_seen
 
 _log = logging.getLogger("workbench.work")
 _KEPT = 50
@@ -92,6 +92,7 @@ class SqlLedger:
         if stored is not None:
             self.verify(account.dataset)
             return check_same(stored, account)
+        line = None
         with self._store.writing() as connection:
             standing = Standing(account=account)
             insert_if_new(
@@ -110,8 +111,6 @@ class SqlLedger:
             if row is not None and not row.head:  # filed just now, and not by another tab
                 content = open_content(account, by, self._store.witness.forgotten(account.dataset))
                 line = self._append(connection, standing, None, "", "opened", NOTHING, content)
-            else:
-                line = None
         self._saw(line)
         with self._reading(account.dataset) as (connection, seen):
             return check_same(self._checked(connection, account.dataset, seen)[0].account, account)
@@ -119,7 +118,7 @@ class SqlLedger:
     def account(self, dataset: str) -> Account | None:
         with self._reading(dataset) as (connection, seen):
             if account_row(connection, dataset) is None:
-                check_never_seen(seen)
+                check_seen(seen is None)
                 return None
             return self._checked(connection, dataset, seen)[0].account
 
@@ -338,7 +337,7 @@ class SqlLedger:
         """Return the standing and the last line, checked against seals and witness in constant time."""
         row = account_row(connection, dataset, lock=lock)
         if row is None:
-            check_never_seen(seen)
+            check_seen(seen is None)
             raise no_account()
         standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
         check_head(self._store.key, last, row.head, standing)

@@ -47,8 +47,7 @@ class Owners:
 
     def owned(self, *stewards: str) -> dict[str, str]:
         """Return the data sets that any of these people may spend on, with the opener of each."""
-        opener = sa.func.coalesce(owners.c.opener, "")
-        known = sa.select(accounts.c.dataset, opener).outerjoin(
+        known = sa.select(accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")).outerjoin(
             owners, owners.c.dataset == accounts.c.dataset
         )
         mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)

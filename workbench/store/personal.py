@@ -45,21 +45,6 @@ class PersonalLedger:
     opener: str
     visitor: str = ""
 
-    @classmethod
-    def for_person(
-        cls,
-        ledger: SqlLedger,
-        owners: Owners,
-        *,
-        person: Person,
-        still: Callable[[], Person | None],
-        visitor: str = "",
-    ) -> PersonalLedger:
-        """Make the ledger of a person, with tables recognized by their own key; see the attributes."""
-        return cls(
-            ledger=ledger, owners=owners, person=person, still=still, opener=person.address, visitor=visitor
-        )
-
     @property
     def _names(self) -> tuple[str, ...]:
         return (self.person.address, self.visitor) if self.visitor else (self.person.address,)

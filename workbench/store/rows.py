@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import check_sealed
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, altered, check_states, corrupt
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, altered, altered_at, check_states
 from workbench.store.tables import accounts, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
@@ -106,9 +106,7 @@ def line_of(row: Any) -> Line:
         charge = Charge(units=row.units, threshold_units=row.threshold_units, part=part_of(row.part))
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
-        raise corrupt(
-            "line {number} of the ledger was altered, or lines are missing before it", number=row.number
-        ) from error
+        raise altered_at(row.number) from error
     return Line(
         dataset=row.dataset,
         number=row.number,

@@ -32,9 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.accounting.ledger import source_dataset
-from dpcore.errors import ParameterError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Condition, Join, Source, Value
+from dpcore.schema.source import Condition, Join, Source, Value, wrong_source
 from workbench.store.roles import Person, is_listed
 from workbench.store.settings import unreadable
 
@@ -63,7 +62,7 @@ class Listed:
         try:
             return Schema.from_json(self.schema.read_text())
         except OSError:
-            raise _wrong(self.source.name, "its schema cannot be read") from None
+            raise wrong_source(self.source.name, "its schema cannot be read") from None
 
 
 def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
@@ -81,7 +80,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
     names = [each.source.name for each in listed]
     for name in names:
         if names.count(name) > 1:
-            raise _wrong(name, "it is there twice")
+            raise wrong_source(name, "it is there twice")
     return listed
 
 
@@ -99,21 +98,21 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
 def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     name = entry.get("name")
     if not isinstance(name, str):
-        raise _wrong("?", "it has no name")
+        raise wrong_source("?", "it has no name")
     source_dataset(name)  # refuses what cannot be an identity
     for field in entry:
         if field not in _KNOWN:
-            raise _wrong(name, "it has a field that is not known")
+            raise wrong_source(name, "it has a field that is not known")
     texts = {field: entry.get(field, "") for field in _TEXTS}
     lists = {field: entry.get(field, []) for field in ("columns", "where", "joins", "people")}
     if not all(isinstance(each, list) for each in lists.values()):
-        raise _wrong(name, "a field that holds several is no list")
+        raise wrong_source(name, "a field that holds several is no list")
     named = (*texts.values(), *lists["columns"], *lists["people"])
     if not all(isinstance(text, str) for text in named) or not texts["location"]:
-        raise _wrong(name, "a field is missing or no text")
+        raise wrong_source(name, "a field is missing or no text")
     declared_by = texts["rows"].removeprefix(_DECLARED).strip()
     if texts["rows"] and (declared_by == texts["rows"] or not declared_by.isprintable()):
-        raise _wrong(name, f'"rows" does not say "{_DECLARED}" and a name')
+        raise wrong_source(name, f'"rows" does not say "{_DECLARED}" and a name')
     location = texts["location"]
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
@@ -121,7 +120,7 @@ def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
         conditions = tuple(_condition(*each) for each in lists["where"])
         joins = tuple(Join(**{**each, "columns": tuple(each.get("columns", ()))}) for each in lists["joins"])
     except (TypeError, AttributeError):
-        raise _wrong(name, "a condition or a join") from None
+        raise wrong_source(name, "a condition or a join") from None
     source = Source(
         name=name,
         kind=texts["kind"],
@@ -148,19 +147,10 @@ def _condition(column: str, comparison: str, value: Value) -> Condition:
 def _with_password(name: str, location: str, variable: str, environment: Mapping[str, str]) -> str:
     """Return a connection string with its password, which is in an environment variable alone."""
     if "password" in location.lower() or "://" in location:
-        raise _wrong(name, "its location holds a password or an address")
+        raise wrong_source(name, "its location holds a password or an address")
     if not variable:
         return location
     if variable not in environment:
-        raise _wrong(name, "the variable of its password is not set")
+        raise wrong_source(name, "the variable of its password is not set")
     password = environment[variable].replace("\\", "\\\\").replace("'", "\\'")
     return f"{location} password='{password}'"
-
-
-def _wrong(name: str, what: str) -> ParameterError:
-    return ParameterError(
-        "source {name!r} is not understood: {problem}",
-        remedy="correct the list of sources",
-        name=name,
-        problem=what,
-    )

@@ -19,17 +19,11 @@ _FORGOTTEN = -1
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
-def check_never_seen(seen: Seen) -> None:
-    """Check that a data set without an account never had one. Raises: LedgerCorrupt where it had."""
-    if seen is not None:
-        raise LedgerCorrupt(
-            "this ledger is older than what was seen of it, as if an older copy had been put back",
-            remedy="restore the newest copy of the ledger; or, to forget what was spent, run `make accept`",
-        )
-
-
 def check_seen(is_seen: bool) -> None:
-    """Check that the line that was seen is there. Raises: LedgerCorrupt where it is absent or another."""
+    """Check that the line that was seen is there, or that none was seen of a data set without an account.
+
+    Raises: LedgerCorrupt where the line is absent or another.
+    """
     if not is_seen:
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",

@@ -44,11 +44,10 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
         y=altair.Y("table:N", sort=None), x=length, text=altair.Text("half:Q", format=",.0f")
     )
     words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
-    shown = frame if rows else frame.drop(columns="share")
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
         alt=named(HEADINGS["half"], words),
-        table=headed(shown),
+        table=headed(frame if rows else frame.drop(columns="share")),
     )
 
 

@@ -94,10 +94,7 @@ def show(
     offer: DeltaGenerator,
 ) -> None:
     """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
-    st.subheader(
-        _("What you would get"),
-        help=WORDS["computed"],
-    )
+    st.subheader(_("What you would get"), help=WORDS["computed"])
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
@@ -326,11 +323,10 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
 
 def _wanted_error(preview: Preview) -> None:
     """Find the epsilon for an error that is typed."""
-    only_rows = not any(each.clique for each in preview.quote.expected)
     wanted = st.number_input(
-        _("Or say how far the number of rows may be off")
-        if only_rows
-        else _("Or say how many rows a cell may be off"),
+        _("Or say how many rows a cell may be off")
+        if any(each.clique for each in preview.quote.expected)
+        else _("Or say how far the number of rows may be off"),
         min_value=0.0,
         value=None,
         step=10.0,

@@ -147,11 +147,7 @@ def _test(
 
 def _line(step: Step) -> dict[str, str]:
     words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
-    return {
-        _("step"): STEPS[step.name],
-        _("cost"): _charge(step.loss),
-        _("result"): "; ".join(words),
-    }
+    return {_("step"): STEPS[step.name], _("cost"): _charge(step.loss), _("result"): "; ".join(words)}
 
 
 def _charge(loss: str) -> str:

@@ -24,7 +24,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.counts import independent
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Recipe, SomeColumns, SyntheticModel, Tree
-from dpcore.tables.counts import cell_counts
+from dpcore.tables.counts import Integers, cell_counts
 from dpcore.tables.distance import total_variation
 
 STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
@@ -43,8 +43,6 @@ SKEW = 0.7
 """The cell of rank r of an invented column has rows in proportion to r^-SKEW."""
 MAX_ROWS = 20_000
 """Rows of an invented table; of larger ones the loss is made larger in their place."""
-
-Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +112,7 @@ def weakest_kept(trial: RelationTrial, strengths: Sequence[float] = STRENGTHS) -
     return weakest
 
 
-def share_kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Codes]) -> float:
+def share_kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Integers]) -> float:
     """Return the share of a pair's distance from independence that a model keeps.
 
     Args:
@@ -130,7 +128,7 @@ def share_kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Cod
     return 1 - total_variation(true, drawn) / max(total_variation(true, independent(true)), 1e-9)
 
 
-def binned(codes: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, list[Codes]]:
+def binned(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, list[Integers]]:
     """Count the rows of two columns over at most `BINS` runs of cells each.
 
     Args:
@@ -144,7 +142,7 @@ def binned(codes: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, list[Co
     return cell_counts([run[each] for run, each in zip(runs, codes, strict=True)], shape), runs
 
 
-def _even_bins(rows: npt.NDArray[Any]) -> Codes:
+def _even_bins(rows: npt.NDArray[Any]) -> Integers:
     """Return the run of each cell, where neighboring cells are in at most `BINS` runs of about equal rows."""
     if len(rows) <= BINS:
         return np.arange(len(rows))
@@ -187,7 +185,7 @@ def _come_out(trial: RelationTrial, strength: float) -> dict[bool, float]:
     return {kind: sum(each) / len(each) for kind, each in shares.items()}
 
 
-def _invented(trial: RelationTrial, strength: float, rng: np.random.Generator) -> list[Codes]:
+def _invented(trial: RelationTrial, strength: float, rng: np.random.Generator) -> list[Integers]:
     """Draw columns that share a factor by twos, with some values anew; cells are skewed as in real ones."""
     factors = {at: rng.random(trial.rows) for at in range(len(trial.sizes))}
     factors |= {other: factors[one] for one, other in _pairs(trial)}

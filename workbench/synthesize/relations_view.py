@@ -45,8 +45,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     if all(map(_is_known, others.values())) or st.button(
         _("Try fewer columns and a larger epsilon"), key="try-other-relations"
     ):
-        tried = [each for each in weakest.values() if each is not None]
-        most = 1.0 if lost else max(tried)
+        most = 1.0 if lost else max(each for each in weakest.values() if each is not None)
         for name, other in others.items():
             of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
             parts = [_kept(of_other), _lost(of_other) and named(_("none"), _lost(of_other))]

@@ -227,12 +227,11 @@ def _files(data_set: DataSet, release: Release) -> None:
     offer = _offers(data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
-            one = len(release.marginals) == 1
             offer(
                 f"{capital('counts with low and high')} (CSV)",
                 lambda: counts_file(release),
                 "counts",
-                "csv" if one else "zip",
+                "csv" if len(release.marginals) == 1 else "zip",
                 "table_chart",
             )
         offer(

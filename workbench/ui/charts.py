@@ -152,20 +152,18 @@ def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[l
     return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
 
 
-def counts(
-    labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str, color: str = PRIVATE
-) -> Chart:
+def counts(labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str) -> Chart:
     """Bars of noisy counts with the interval of each, from `low` to `high`."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values, "low": low, "high": high})
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    bars = chart.mark_bar(color=color, opacity=0.75).encode(
+    bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
         x=x,
         y=altair.Y("rows:Q", title=_("rows (noisy)")),
         tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
     reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
-    rules = chart.mark_rule(color=ERROR_BAR if reach else color, opacity=0.8).encode(
+    rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
         x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2=altair.Y2("high:Q")
     )
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(frame), column=column)

@@ -15,10 +15,9 @@ STATES = Words("ui.criteria")
 
 def about(criterion: Criterion) -> list[str]:
     """Say what no result is, where a criterion is from, and what of it is covered."""
-    source = _("{title}: {source}, {version}; read on {day}.")
     return [
         _("This is not legal advice and not an expert determination."),
-        source.format(
+        _("{title}: {source}, {version}; read on {day}.").format(
             title=_(criterion.title), source=criterion.source, version=criterion.version, day=criterion.read
         ),
         _(criterion.covers),

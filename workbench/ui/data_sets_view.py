@@ -54,11 +54,10 @@ def my_data_sets() -> bool:
 
 def _line(entry: Entry) -> None:
     data_set = entry.data_set
-    count = len(releases.of_lines(entry.lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
         budget_line(entry.balance, data_set.account),
-        n_("releases", count),
+        n_("releases", len(releases.of_lines(entry.lines, data_set.account))),
         _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
     with st.container(border=True):

@@ -27,11 +27,10 @@ def questions(release: Release, *, key: str) -> None:
         column = release.schema.column(name)
         of = f"{key}-{name}"
         if isinstance(column, IntervalColumn):
-            ends = (column.bounds[0], column.bounds[-1])
             where[name] = st.select_slider(
                 _("{column}, from and to below").format(column=plain(name)),
                 column.bounds,
-                ends,
+                (column.bounds[0], column.bounds[-1]),
                 key=of,
                 format_func=str,
             )

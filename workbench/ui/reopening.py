@@ -142,10 +142,9 @@ def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
             remedy="bring the file as it was then; to use this one, open it on the Data page",
             name=wanted.name,
         )
-    differing = sorted(expected ^ brought)[:5]
     raise SchemaError(
         "this file is not {name}: the columns differ, such as {columns}",
         remedy="bring the file as it was then; to use this one, open it on the Data page",
         name=wanted.name,
-        columns=commas(differing),
+        columns=commas(sorted(expected ^ brought)[:5]),
     )

@@ -52,9 +52,7 @@ def offer_first_rows() -> None:
 
 def first_rows_words() -> str:
     """Say which rows are used, where a person chose the first ones; empty where all are."""
-    if not session.session().on_first_rows:
-        return ""
-    return SAYS.say("first", rows=FIRST)
+    return SAYS.say("first", rows=FIRST) if session.session().on_first_rows else ""
 
 
 def say_first_rows() -> None:

@@ -25,9 +25,8 @@ def choose_language() -> None:
         tab.language = LANGUAGE.value() or tab.language
 
     LANGUAGE.put(tab.language)
-    label = _("Language")
     st.sidebar.selectbox(
-        label, list(names), format_func=names.__getitem__, key=LANGUAGE.key, on_change=choose
+        _("Language"), list(names), format_func=names.__getitem__, key=LANGUAGE.key, on_change=choose
     )
 
 

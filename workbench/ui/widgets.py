@@ -113,9 +113,8 @@ def _say_what_is_gone(tab: session.Session) -> None:
     if tab.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
     elif tab.lost:
-        names = commas(plain(name, at_most=80) for name in tab.lost)
         gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
-            names=names
+            names=commas(plain(name, at_most=80) for name in tab.lost)
         )
     else:
         return

@@ -211,9 +211,8 @@ def spent_epsilon(units: int, account: Account) -> float:
 
 def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
     """Write what a release promises and what not; `shown` makes people's own texts harmless."""
-    promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
     sentences = [
-        promise,
+        _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss)),
         _("Protects against learning whether one person is in the table: {unit}.").format(
             unit=shown(stored(guarantee.unit), at_most=200)
         ),

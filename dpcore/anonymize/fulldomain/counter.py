@@ -4,8 +4,6 @@ Where labels have too many combinations, those that occur are numbered first. Th
 columns are kept for all nodes that share their levels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 

@@ -3,8 +3,6 @@
 One group of bits is recoded, then the keys are sorted and added up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

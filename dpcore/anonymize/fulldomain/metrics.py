@@ -7,8 +7,6 @@ depend on the class sizes alone. Sums are of integers, so that the order of rows
 are those of ARX 3.9.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -51,20 +51,17 @@ class Folded:
         """
         assert table.members is not None
         shown = table.members.among(table.published > 0)
-        views = [(shown.person, shown)]
-        for field in table.fields.values():
-            value = field.of(table.keys[shown.entry])
-            views.append((class_index([shown.person, value]), shown))
+        secrets = (field.of(table.keys[shown.entry]) for field in table.fields.values())
+        views = [(shown.person, shown), *((class_index([shown.person, each]), shown) for each in secrets)]
         if table.has_subset:
             views.append((table.members.person, table.members))
         folded = [_view(table, owner, members.entry, members.weights) for owner, members in views]
-        levels = np.concatenate([each.levels for _, each in folded], axis=1)
         return cls(
             counts=np.stack([counts for counts, _ in folded]),
             view=np.repeat(np.arange(len(folded)), [len(each.entry) for _, each in folded]),
             entry=np.concatenate([each.entry for _, each in folded]),
             count=np.concatenate([each.count for _, each in folded]),
-            levels=levels,
+            levels=np.concatenate([each.levels for _, each in folded], axis=1),
         )
 
 
@@ -153,14 +150,13 @@ def _corrections(table: Tuples, owner: IntArray, entry: IntArray, weights: IntAr
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1
-    columns = len(table.names)
 
     def single(places: BoolArray) -> _Terms:
         return _Terms(
             owner=owner[places],
             entry=entry[places],
             count=weights[places],
-            levels=np.zeros((columns, int(places.sum())), dtype=np.int64),
+            levels=np.zeros((len(table.names), int(places.sum())), dtype=np.int64),
         )
 
     terms, corrections = single(rank == 0), [single(rank < 0)]

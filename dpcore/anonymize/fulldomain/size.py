@@ -102,8 +102,7 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
         began = time.process_time()
         classes = grouper.generalized(start, node) if last else start
         violations(models, classes)
-        figures = (classes.people, classes.sizes, classes.sizes * classes.sizes)
-        for each in figures:
+        for each in (classes.people, classes.sizes, classes.sizes * classes.sizes):
             np.bincount(np.searchsorted([2, 5, 10], classes.people), each)
         shares.append((time.process_time() - began) / tuples[index])
     histograms = sum(isinstance(model, SensitiveModel) for model in models)

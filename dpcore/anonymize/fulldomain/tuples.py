@@ -17,7 +17,7 @@ import pandas as pd
 from dpcore.anonymize.fulldomain.bits import Bits, side_by_side, zeros
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
 from dpcore.anonymize.fulldomain.members import Members
-from dpcore.anonymize.groups import SensitiveColumn, secret_of
+from dpcore.anonymize.groups import SensitiveColumn, by_code, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
@@ -64,15 +64,11 @@ class Tuples:
     @cached_property
     def people(self) -> int:
         """The people of the rows to be published."""
-        if self.members is None:
-            return self.rows
-        return self.members.number_among(self.published > 0)
+        return self.rows if self.members is None else self.members.number_among(self.published > 0)
 
     def fewest_people(self, each: IntArray) -> IntArray:
         """Return the people, at least, of some classes, where so many are counted in each of theirs."""
-        if self.members is None:
-            return each
-        return self.members.fewest(each)
+        return each if self.members is None else self.members.fewest(each)
 
     @cached_property
     def published(self) -> IntArray:
@@ -91,7 +87,7 @@ class Tuples:
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
         """Hierarchy leaves below every label, leaves[j][level] of column j."""
         return tuple(
-            tuple(_by_code(code, h.leaf_counts(level)[used]) for level, code in enumerate(codes))
+            tuple(by_code(code, h.leaf_counts(level)[used]) for level, code in enumerate(codes))
             for codes, h, used in zip(self.codes, self.hierarchies, self.used, strict=True)
         )
 
@@ -118,7 +114,7 @@ class Tuples:
         """Coarser codes, coarser[j][a][b] by code at level a of column j, where level b is not below a."""
         return tuple(
             tuple(
-                tuple(_by_code(finer, codes[b]) if b >= a else codes[b] for b in range(len(codes)))
+                tuple(by_code(finer, codes[b]) if b >= a else codes[b] for b in range(len(codes)))
                 for a, finer in enumerate(codes)
             )
             for codes in self.codes
@@ -269,10 +265,7 @@ class Tuples:
         kept = ~_starred([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
-            raise SchemaError(
-                "every row is suppressed in these columns",
-                remedy="choose another column",
-            )
+            raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
         whose = person_of(frame, person)
         places, seen = kept.nonzero()[0], shown.nonzero()[0]
         used, numbers, secrets = [], [], {}
@@ -346,10 +339,3 @@ def from_zero(steps: IntArray | FloatArray) -> FloatArray:
 def n_log_n(counts: IntArray | FloatArray) -> FloatArray:
     """Return n log2 n, and 0 for 0."""
     return np.asarray(counts * np.log2(np.maximum(counts, 1)))
-
-
-def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """Bring one number per leaf to one per label, since the leaves of a label share it."""
-    result = np.empty(codes.max() + 1, dtype=np.int64)
-    result[codes] = numbers
-    return result

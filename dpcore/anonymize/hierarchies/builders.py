@@ -194,9 +194,7 @@ def _stacked(
         if level != stack[-1] and (named or len(set(level)) > 1):
             stack.append(level)
     return Hierarchy(
-        values=tuple(leaves),
-        levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)),
-        reason=reason,
+        values=tuple(leaves), levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)), reason=reason
     )
 
 

@@ -98,8 +98,7 @@ class Hierarchy:
 
     def thinned(self) -> Hierarchy:
         """Return the hierarchy without every second of its inner levels."""
-        inner = self.levels[1:-1]
-        return replace(self, levels=(self.levels[0], *inner[1::2], self.levels[-1]))
+        return replace(self, levels=(self.levels[0], *self.levels[2:-1:2], self.levels[-1]))
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """(rows,) int64 leaves as positions in `values`, -1 where a value has no path."""
@@ -214,5 +213,4 @@ def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
 
 def _separator(text: str) -> str:
     """Return the separator that cuts the first line into most fields."""
-    first = text.lstrip("\r\n").partition("\n")[0]
-    return max(";,\t|", key=first.count)
+    return max(";,\t|", key=text.lstrip("\r\n").partition("\n")[0].count)

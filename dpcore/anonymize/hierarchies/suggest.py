@@ -43,8 +43,7 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
         kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
         return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
     if shown.empty:
-        empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)))
-        return empty.covering(series)
+        return Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,))).covering(series)
     return _proposed(series, shown).covering(series)
 
 
@@ -125,8 +124,7 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
             reason=Text("Numbers: intervals of {width:g} to {width_2:g}, open ends", width=5, width_2=20),
         )
     if len(shown) <= FEW:
-        ordered = shown[numbers.argsort()]
-        return order(ordered, GROUPS)
+        return order(shown[numbers.argsort()], GROUPS)
     cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.models import PrivacyModel, violations
-from dpcore.errors import InfeasibleError, every_row_suppressed
+from dpcore.errors import every_row_suppressed, too_few_for
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.text import Text
 
@@ -36,12 +36,7 @@ class Gate:
         """
         whole = rows.together(np.ones(rows.number, dtype=bool))
         if k > whole.people[0]:
-            raise InfeasibleError(
-                "k ({k}) is above the number of {whom}",
-                remedy="lower k, or choose less",
-                k=k,
-                whom=Text(counts),
-            )
+            raise too_few_for(k, Text(counts))
         if violations(models, whole).any():
             raise every_row_suppressed()
         return cls(k=k, models=models, rows=rows)

@@ -15,7 +15,7 @@ import pandas as pd
 from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
-from dpcore.errors import SchemaError
+from dpcore.errors import not_all_numbers
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 
 EXACT_ROWS = 100_000
@@ -175,11 +175,7 @@ def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     numeric = pd.api.types.is_numeric_dtype(frame[name])
     values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
     if not np.isfinite(values).all():
-        raise SchemaError(
-            "column {column!r} holds no numbers, or not in every row",
-            remedy="choose another column",
-            column=name,
-        )
+        raise not_all_numbers(name)
     ordered = np.sort(values)  # so that rounding does not follow the order of the rows
     return np.asarray((values - ordered.mean()) / (ordered.std() or 1.0))
 

@@ -84,8 +84,7 @@ def _choose(
             rows = np.flatnonzero((trying & (column_of == column))[part])
             right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
-        fine = gate.satisfied(active, sides)[: 2 * parts].reshape(parts, 2).all(axis=1)
-        split |= trying & fine
+        split |= trying & gate.satisfied(active, sides)[: 2 * parts].reshape(parts, 2).all(axis=1)
     return split, right
 
 

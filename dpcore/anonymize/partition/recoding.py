@@ -34,11 +34,7 @@ VISIT = 20_000
 
 
 def local_recoding(
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    *,
-    gate: Gate,
-    limit: float = 0.0,
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, gate: Gate, limit: float = 0.0
 ) -> Recoded:
     """Recode the hierarchies' columns so that every class may be released by the gate of the table.
 
@@ -112,8 +108,7 @@ def release(table: Table) -> IntArray:
 
 def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
     """Every lattice node once, in order of the sum of its levels' costs, which never fall with the level."""
-    bottom = (0,) * len(costs)
-    heap: list[tuple[float, Levels, int]] = [(0.0, bottom, 0)]
+    heap: list[tuple[float, Levels, int]] = [(0.0, (0,) * len(costs), 0)]
     while heap:
         _, node, last = heappop(heap)
         yield node

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.spark.tasks import Coding, Each, Mark, Numbering, Task, merged
@@ -267,8 +268,6 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
 
 
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    import pyarrow as pa
-
     return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
 
 

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
@@ -78,10 +79,8 @@ class Task:
         keys, numbers = spread(total)
         blocks = _blocks(keys)
         order = np.argsort(blocks, kind="stable")
-        starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
-        for some in np.split(order, starts)[1:]:
-            sums = Published(keys=keys[some], numbers=numbers[some], places=())
-            yield _part(int(blocks[some[0]]), sums)
+        for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[1:]:
+            yield _part(int(blocks[some[0]]), Published(keys=keys[some], numbers=numbers[some], places=()))
 
     def whole(self, added: Any) -> tuple[Any, int]:
         """Return the result, if there were rows, and their number, from the sums over all workers.
@@ -127,8 +126,6 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 
 def _part(block: int, sums: Published) -> Any:
     """Return some sums, and results with their rows in their places, as a row for Spark."""
-    import pyarrow as pa
-
     columns = [pa.array([block], pa.int64()), pa.array([pickle.dumps(sums)], pa.binary())]
     return pa.RecordBatch.from_arrays(columns, names=["block", "part"])
 
@@ -159,8 +156,6 @@ class Coding:
     reads: tuple[str, ...]
 
     def of(self, batch: Batch) -> Any:
-        import pyarrow as pa
-
         return pa.record_batch({name: batch.cells(name) for name in self.reads})
 
 
@@ -174,8 +169,6 @@ class Each:
     kinds: ClassVar = "answer binary, length long, refusal binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         tables: CellTables = {}
         for frame in gathered(batches, self.names):
             result, refusal = None, None
@@ -201,8 +194,6 @@ class Mark:
     key: bytes = field(repr=False)
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         for batch in batches:
             frame = _framed([batch], self.names)
             columns = [batch.column(int(place[1:])) for place in self.declared]
@@ -240,6 +231,4 @@ def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFr
 
 
 def _framed(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    import pyarrow as pa
-
     return frame_of(pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names)))

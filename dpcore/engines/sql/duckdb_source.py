@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from dpcore.engines.sql.statement import DUCKDB, SQL, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
 from dpcore.engines.streaming.reader import readable
@@ -125,7 +127,6 @@ class DuckDBSource(Source):
 
     def _check_kinds(self, connection: Any, paths: list[str]) -> None:
         """Refuse files of Parquet that DuckDB would fit to the first one, and types that it would change."""
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         first: dict[str, Any] = {}

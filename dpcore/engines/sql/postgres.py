@@ -5,6 +5,8 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from dpcore.engines.sql.query import QueryReading, quoted
 from dpcore.engines.sql.statement import POSTGRES, SQL, check_described, statement
 from dpcore.engines.streaming.reader import Reader, readable
@@ -83,8 +85,6 @@ class PostgresReader(Reader):
 
     def _look(self, reading: QueryReading, poll: Callable[[], object]) -> None:
         """Find out which columns there are, and how each is written."""
-        import pyarrow as pa
-
         given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
         for each in given:

@@ -82,9 +82,7 @@ def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, t
 
 
 def check_described(
-    source: Source,
-    dialect: Dialect,
-    ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]],
+    source: Source, dialect: Dialect, ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]]
 ) -> None:
     """Refuse what may look at other rows, unless somebody declared that it does not.
 

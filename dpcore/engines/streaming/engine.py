@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
@@ -148,8 +149,6 @@ class ArrowEngine(Engine):
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy, in which texts are categories."""
-        import pyarrow as pa
-
         self._on_rows(self._all_rows())
         batches = [next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces]
         declared = next((each for each in self._schema.columns if each.name == name), None)

@@ -67,13 +67,7 @@ def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> Non
     Raises: SchemaError.
     """
     for name in dict.fromkeys([*first, *other]):
-        if name not in first or name not in other:
-            raise SchemaError(
-                "the files of the folder disagree about the column {column!r}",
-                remedy="write all files with the same columns and types",
-                column=name,
-            )
-        if first[name] != other[name]:
+        if name not in first or name not in other or first[name] != other[name]:
             raise SchemaError(
                 "the files of the folder disagree about the column {column!r}",
                 remedy="write all files with the same columns and types",

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from dpcore.errors import ReadError
 from dpcore.schema.source import Source
 
@@ -84,8 +86,6 @@ def readable(*errors: type[Exception]) -> Iterator[None]:
 
     Args: errors: of that library, besides those of Arrow and of files.
     """
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, OSError, *errors) as error:

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from dpcore.engines.streaming.reader import Piece
 
 MOST_BYTES = 2**31
@@ -37,8 +39,6 @@ class Spool:
 
         Raises: OSError, as where the disk is full.
         """
-        import pyarrow as pa
-
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
@@ -57,8 +57,6 @@ class Spool:
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Generator[Any, None, None]:
         """Iterate over the one batch of a piece, with some of its columns."""
-        import pyarrow as pa
-
         start, size = piece.place
         whole = mmap.mmap(self._file.fileno(), start + size, access=mmap.ACCESS_READ)
         with pa.ipc.open_stream(pa.py_buffer(whole).slice(start, size)) as stream:

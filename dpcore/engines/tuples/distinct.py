@@ -98,11 +98,10 @@ class Tupling:
 
     def of(self, batch: Batch) -> TupleCounts:
         rows = len(batch)
-        named = self.id_column is not None
         every = TupleCounts(
             frame=pd.DataFrame({name: batch.column(name) for name in self.columns}).reset_index(drop=True),
             rows=np.ones(rows, dtype=np.int64),
-            holder=np.arange(rows if named else 0),
+            holder=np.arange(0 if self.id_column is None else rows),
             persons=person_digests(batch.column(self.id_column), self.key)
             if self.id_column is not None
             else np.empty((0, 2), dtype=np.uint64),

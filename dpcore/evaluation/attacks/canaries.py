@@ -17,7 +17,7 @@ import pandas as pd
 from dpcore.errors import UsageError
 from dpcore.evaluation.attacks.base import nearest
 from dpcore.evaluation.attacks.rates import Rate
-from dpcore.evaluation.records import Floats, records
+from dpcore.evaluation.records import SEED, Floats, records
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
@@ -26,8 +26,6 @@ LEVEL = 0.95
 
 _GUESSED = (1.0, 0.5, 0.1)
 """Shares of the canaries that are guessed at, the clearest ones; each share gets its part of the error."""
-
-_SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +55,7 @@ def canary_audit(
     canaries: int = 1000,
     delta: float = 0.0,
     level: float = LEVEL,
-    seed: int = _SEED,
+    seed: int = SEED,
 ) -> CanaryReport:
     """Plant canaries in `base`, run once, and guess which of them were in the table.
 
@@ -155,8 +153,7 @@ def _by_counts(release: Release, base: pd.DataFrame, planted: pd.DataFrame, sche
     for clique, marginal in release.marginals.items():
         cells = [schema.column(name).encode(planted[name]) for name in clique]
         known = [schema.column(name).encode(base[name]) for name in clique]
-        shape = marginal.values.shape
-        counts = np.zeros(shape)
+        counts = np.zeros(marginal.values.shape)
         np.add.at(counts, tuple(known), 1)
         scores += (marginal.values - counts)[tuple(cells)] / max(marginal.variance, 1e-9)
     return scores

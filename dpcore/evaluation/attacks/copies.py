@@ -37,8 +37,7 @@ def closest_record(scene: Scene) -> AttackResult:
     decided by chance. Without a control, the rival is the rest of the release. Baseline: a half. Each half
     has at most as many rows as there are people: more would meet the same few, and not be independent.
     """
-    rival = scene.control or scene.release
-    people = min(len(scene.original), len(rival))
+    people = min(len(scene.original), len(scene.control or scene.release))
     order = scene.rng.permutation(len(scene.release))[: 2 * min(scene.attempts, people)]
     probes = scene.release.take(order)
     original = scene.original.take(scene.rng.permutation(len(scene.original))[:people])

@@ -9,22 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
+from dpcore.errors import UsageError, no_column, nothing_in_common
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
 from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import Records, records
+from dpcore.evaluation.records import SEED, Records, of_some, records
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
 MAX_ROWS = 50_000
 """Rows of each table that take part, chosen by chance."""
-
-_SEED = 20_210_417
-"""Of all choices, so that the same tables get the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +73,7 @@ def disclosure(
     if attempts < 10:
         raise UsageError(f"attempts ({attempts}) must be at least 10", remedy="ask for 500")
     frames = [original, release] + ([] if control is None else [control])
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
     names = tables[0].names
     if len(names) < 2:
@@ -114,7 +111,7 @@ class Attacks(RowsEvaluation[Disclosure]):
     Attributes:
         release: what everybody can see.
         control: people of the same kind who are not in it.
-        secret, attempts: as in `disclosure`.
+        secret: as in `disclosure`.
     """
 
     kind = "attacks"
@@ -123,7 +120,6 @@ class Attacks(RowsEvaluation[Disclosure]):
     release: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
-    attempts: int = 500
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
         """Return the results."""
@@ -133,7 +129,6 @@ class Attacks(RowsEvaluation[Disclosure]):
             schema,
             control=self.control,
             secret=self.secret,
-            attempts=self.attempts,
             on_progress=on_progress,
         )
 
@@ -160,15 +155,8 @@ class HeldOut(RowsEvaluation[Disclosure]):
 
         Raises: what `make` raises; ParameterError for fewer than 20 people.
         """
-        frame, person = original.frame, schema.unit.id_column
-        people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
-        count = int(people.max(initial=-1)) + 1
-        if count < 20:
-            raise too_few_rows()
-        rng = np.random.default_rng(_SEED)
-        half = np.zeros(count, dtype=bool)
-        half[rng.permutation(count)[: count // 2]] = True
-        inside = half[people]
+        frame = original.frame
+        inside = of_some(frame, schema.unit.id_column, 2, seed=SEED, fewest=20)
         on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
         return disclosure(

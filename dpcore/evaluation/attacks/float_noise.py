@@ -14,8 +14,7 @@ _STEP = 2.0**-53
 
 def textbook_noise(count: float, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Add Laplace noise of scale 1 to a count as textbooks print it, float64, (draws,). Not private."""
-    uniform = rng.random(draws)
-    return np.array([count + _laplace(each) for each in uniform])
+    return np.array([count + _laplace(each) for each in rng.random(draws)])
 
 
 def could_come_from(release: float, count: float) -> bool:

@@ -90,10 +90,7 @@ def _rate(questions: list[Question], people: Records) -> Rate:
 
 
 def _matches(question: Question, table: Records) -> int:
-    fits = question[0].holds(table)
-    for part in question[1:]:
-        fits = fits & part.holds(table)
-    return int(fits.sum())
+    return int(np.logical_and.reduce([part.holds(table) for part in question]).sum())
 
 
 def _rare(release: Records, column: int) -> list[_Condition]:

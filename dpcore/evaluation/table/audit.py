@@ -208,14 +208,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
         more = knowledge.with_one_more({})
         naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
         return AuditReport(
-            verdict=verdict_of(
-                knowledge,
-                naming,
-                texts,
-                sets,
-                more,
-                crowd=1 / self.threshold,
-            ),
+            verdict=verdict_of(knowledge, naming, texts, sets, more, crowd=1 / self.threshold),
             people=risk.people,
             ways=len(own),
             suppressed=float(1 - shown),

@@ -61,10 +61,9 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
 
 def figures_of(report: AuditReport) -> dict[str, float]:
     """Return the figures of an audit that criteria name."""
-    revealed = (each.homogeneous_people for each in report.secrets.values())
     return {
         "people": report.people,
         **{name: getattr(report.risk, name) for name in ("k", "uniques", "highest", "average")},
         "linkable": max(each.uniques for each in report.sets),
-        "revealed": max(revealed, default=0.0),
+        "revealed": max((each.homogeneous_people for each in report.secrets.values()), default=0.0),
     }

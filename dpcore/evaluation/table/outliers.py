@@ -38,10 +38,8 @@ class ThinRows:
         return float(self.thin.mean())
 
 
-def thin_rows(
-    frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...], *, times: float = 3.0
-) -> ThinRows:
-    """Mark the rows whose fifth neighbor is more than `times` the median distance away. Internal.
+def thin_rows(frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> ThinRows:
+    """Mark the rows whose fifth neighbor is more than three times the median distance away. Internal.
 
     Raises: ParameterError for columns that are no numbers, or a table of fewer than seven rows.
     """
@@ -52,13 +50,12 @@ def thin_rows(
         column = schema.column(name)
         if not isinstance(column, IntervalColumn):
             raise UsageError(f"column {name!r} holds no numbers", remedy="choose columns of numbers")
-        codes = column.encode(frame[name]) + 0.5
-        scaled.append(codes / column.values_size)
+        scaled.append((column.encode(frame[name]) + 0.5) / column.values_size)
     from scipy.spatial import cKDTree
 
     points = np.stack(scaled, axis=1)
     distances = cKDTree(points).query(points, k=NEIGHBORS + 1)[0][:, -1]
-    limit = times * max(float(np.median(distances)), 1e-9)
+    limit = 3 * max(float(np.median(distances)), 1e-9)
     return ThinRows(thin=distances > limit, distances=distances)
 
 

@@ -101,12 +101,11 @@ class SizeOf(_OfSearch[Prediction]):
 
     def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
         """Return the size, infinitely many seconds where people have too many different rows."""
-        names = self.plan.quasi_identifiers
         try:
             table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
             return tried(table, self.plan.models)
         except LimitError:
-            hierarchies = (self.plan.hierarchies[name] for name in names)
+            hierarchies = (self.plan.hierarchies[name] for name in self.plan.quasi_identifiers)
             return dataclasses.replace(
                 predict(hierarchies, len(original.frame)), seconds=math.inf, usual=math.inf
             )

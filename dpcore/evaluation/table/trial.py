@@ -146,9 +146,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     person = person_of(rows, plan.counted)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
     known = [own, *(leaves_of(rows, name).codes for name in others)]
-    once = once_each(own, person)
     risk = 1 / people_per_class(own, person)[own]
-    everybody = once_each(np.zeros_like(own), person)
     return Side(
         risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
         secrets={
@@ -158,5 +156,5 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
         },
         crowds=np.rint(1 / largest_each(risk, person)).astype(np.int64),
         with_others=unique_share(known, person),
-        groups_per_person=len(once) / len(everybody),
+        groups_per_person=len(once_each(own, person)) / len(once_each(np.zeros_like(own), person)),
     )

@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.evaluation.records import SEED, Codes
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
-Codes = npt.NDArray[np.int64]
-
 COARSE = 20
 """Cells of a column with an order when it is crossed with another one, at most."""
-_SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +43,7 @@ class Cells:
 
         Raises: SchemaError for a value without a cell.
         """
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(SEED)
         columns = [schema.column(name) for name in names]
         own = [column.encode(original[column.name]) for column in columns]
         drawn = rng.integers(len(original), size=len(original))
@@ -82,8 +80,7 @@ class Cells:
 
     def coarse(self, table: str, column: int) -> Codes:
         """Return cell numbers, (rows,), with neighboring cells merged where there are many."""
-        codes, size = self.codes[table][column], self.sizes[column]
-        return codes if not self.ordered[column] or size <= COARSE else codes * COARSE // size
+        return self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
 
     def coarse_counts(self, table: str, first: int, second: int) -> npt.NDArray[np.int64]:
         """Count the rows of every pair of coarse cells."""

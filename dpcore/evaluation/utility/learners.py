@@ -6,11 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpcore.evaluation.records import Codes, Floats
+from dpcore.evaluation.records import SEED, Codes, Floats
 
 SVM_ROWS = 1_000
 """Rows that support vector machines are trained on, at most: their time grows with the square."""
-_SEED = 20_210_417
 _GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
 _FOLDS = 3
 
@@ -48,10 +47,9 @@ def svm(features: Floats, labels: Codes) -> Trained:
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.svm import SVC
 
-    smallest = int(np.bincount(labels)[np.unique(labels)].min())
-    if smallest < _FOLDS:
+    if np.bincount(labels)[np.unique(labels)].min() < _FOLDS:
         return SVC().fit(features, labels)  # type: ignore[no-any-return]
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=_SEED)
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=SEED)
     return GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds).fit(features, labels)  # type: ignore[no-any-return]
 
 
@@ -66,7 +64,7 @@ def trees(features: Floats, labels: Codes) -> Trained:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(max_iter=60, random_state=_SEED).fit(features, labels)  # type: ignore[no-any-return]
+    return HistGradientBoostingClassifier(max_iter=60, random_state=SEED).fit(features, labels)  # type: ignore[no-any-return]
 
 
 def linear(features: Floats, numbers: Floats) -> Trained:
@@ -82,7 +80,7 @@ def clusters(features: Floats, count: int) -> Trained:
 
     with warnings.catch_warnings():  # fewer distinct rows than clusters
         warnings.simplefilter("ignore")
-        return KMeans(count, n_init=10, random_state=_SEED).fit(features)  # type: ignore[no-any-return]
+        return KMeans(count, n_init=10, random_state=SEED).fit(features)  # type: ignore[no-any-return]
 
 
 CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": trees}

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_column, too_few_rows
+from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import Codes, Floats
+from dpcore.evaluation.records import SEED, Codes, Floats, of_some
 from dpcore.evaluation.utility import learners
 from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes, matrix, numbers
 from dpcore.evaluation.utility.learners import (
@@ -39,9 +39,10 @@ MAX_ROWS = 5_000
 TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
+CLUSTERS = 2
+"""Of k-means, which does not see the target."""
 LABELS = ("label", "class", "target", "outcome", "y")
 """What the column that is to be predicted is usually called."""
-_SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,6 @@ def learn(
     target: str,
     *,
     tasks: Sequence[str] = TASKS,
-    groups: int = 2,
     on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
     """Return the scores of every task in both scenarios.
@@ -92,7 +92,6 @@ def learn(
         target: the column to predict. Columns without an order, and of few whole numbers, are classified;
             two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
         tasks: those that do not apply to the target are left out.
-        groups: clusters of k-means, which does not see the target.
         on_progress: called with the task and the share done.
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
@@ -109,7 +108,7 @@ def learn(
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
-        rng = np.random.default_rng(_SEED + number)
+        rng = np.random.default_rng(SEED + number)
         parts = {
             "train": _Examples.of(split.train, schema, columns, target, rng),
             "test": _Examples.of(split.test, schema, columns, target, rng),
@@ -117,7 +116,7 @@ def learn(
         }
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
-            for key, value in _scores(task, parts, groups, rng):
+            for key, value in _scores(task, parts, rng):
                 values_of.setdefault((task, *key), []).append(value)
     return tuple(
         Score(
@@ -155,15 +154,9 @@ def random_splits(
     original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
 ) -> list[Split]:
     """Cut the original `times` times at random into 80 % and 20 % of the people."""
-    people = pd.factorize(original[person])[0] if person else np.arange(len(original))
-    count = int(people.max(initial=-1)) + 1
-    if count < 10:
-        raise too_few_rows()
     cuts = []
     for number in range(times):
-        held_out = np.zeros(count, dtype=bool)
-        held_out[np.random.default_rng(_SEED + number).permutation(count)[: count // 5]] = True
-        test = held_out[people]
+        test = of_some(original, person, 5, seed=SEED + number, fewest=10)
         cuts.append(Split(train=original[~test], test=original[test], release=release))
     return cuts
 
@@ -177,7 +170,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
 
     Attributes:
         splits: how often the original is cut anew, from 1.
-        target, tasks, groups: as in `learn`.
+        target, tasks: as in `learn`.
     """
 
     kind = "learning"
@@ -187,7 +180,6 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     target: str
     tasks: tuple[str, ...] = TASKS
     splits: int = 3
-    groups: int = 2
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -200,7 +192,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
         cuts = random_splits(
             original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
         )
-        return learn(cuts, schema, self.target, tasks=self.tasks, groups=self.groups, on_progress=on_progress)
+        return learn(cuts, schema, self.target, tasks=self.tasks, on_progress=on_progress)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -246,10 +238,10 @@ class _Examples:
 Found = list[tuple[tuple[str, int, str], float]]
 
 
-def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.random.Generator) -> Found:
+def _scores(task: str, parts: Mapping[str, _Examples], rng: np.random.Generator) -> Found:
     original, test, release = parts["train"], parts["test"], parts["release"]
     if task == "k-means":
-        return _cluster_scores(original, test, release, groups, rng)
+        return _cluster_scores(original, test, release, rng)
     by_number = task == "linear"
 
     def fit(features: Floats, labels: _Examples, learner: str = task) -> Trained:
@@ -296,15 +288,15 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 
 
 def _cluster_scores(
-    original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
+    original: _Examples, test: _Examples, release: _Examples, rng: np.random.Generator
 ) -> Found:
     """Compare the clusters of one table with those of the other on the same rows.
 
     No row is aligned.
     """
-    own, other, again = (clusters(part.features, groups) for part in (original, release, test))
-    of_nothing = clusters(release.shuffled(rng).features, groups)
-    of_nothing_either = clusters(original.shuffled(rng).features, groups)
+    own, other, again = (clusters(part.features, CLUSTERS) for part in (original, release, test))
+    of_nothing = clusters(release.shuffled(rng).features, CLUSTERS)
+    of_nothing_either = clusters(original.shuffled(rng).features, CLUSTERS)
 
     def agree(first: Trained, second: Trained, rows: _Examples) -> float:
         return learners.nmi(first.predict(rows.features), second.predict(rows.features))

@@ -9,14 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import UsageError, nothing_in_common
+from dpcore.evaluation.records import SEED
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS
 from dpcore.tables.distance import total_variation
-
-_SEED = 20_210_417
-"""Of the bootstrap and of the choice of cliques, so that the same two tables get the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,7 @@ def marginal_error(
             f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
             remedy="ask for fewer columns at once",
         )
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     tables = _Tables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
     errors = []

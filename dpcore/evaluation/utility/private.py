@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.accounting.loss import Loss, split
 from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.records import Floats
+from dpcore.evaluation.records import SEED, Floats
 from dpcore.evaluation.utility.features import classes, matrix
 from dpcore.evaluation.utility.learners import Constant, logistic, train
 from dpcore.evaluation.utility.learning import MAX_ROWS
@@ -31,7 +31,6 @@ from dpcore.text import Text
 
 MAX_CLIQUES = 100
 """Sets of columns that are compared at once, at most: each adds to the noise of all."""
-_SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +132,7 @@ class PrivateMarginalError(_OfRelease):
         names = [name for name in schema.domain.names if name in self._frame]
         cliques = list(itertools.combinations(names, self.way))
         if len(cliques) > MAX_CLIQUES:
-            chosen = np.random.default_rng(_SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
+            chosen = np.random.default_rng(SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
             cliques = [cliques[place] for place in np.sort(chosen)]
         return cliques
 
@@ -175,7 +174,7 @@ class PrivateAccuracy(_OfRelease):
         """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""
         columns = self._columns(schema)
         frame = self._frame
-        frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
+        frame = frame.iloc[np.random.default_rng(SEED).permutation(len(frame))[:MAX_ROWS]]
         labels = classes(frame, schema, self.target)
         known = labels >= 0
         model = train(logistic, matrix(frame, schema, columns)[known], labels[known])

@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpcore.errors import too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import Floats
+from dpcore.evaluation.records import SEED, Floats
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import Cells
 from dpcore.evaluation.utility.measures import Scored
@@ -18,14 +18,10 @@ from dpcore.tables.rows import Microdata, PublicTable
 FOLDS = 3
 TELL_APART_ROWS = 4_000
 """Rows of each table that a classifier is to tell apart, at most."""
-_SEED = 20_210_417
 
 
 def propensity(
-    original: pd.DataFrame,
-    release: pd.DataFrame,
-    schema: Schema,
-    on_progress: OnProgress = silent,
+    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, on_progress: OnProgress = silent
 ) -> Scored:
     """Measure how little boosted trees tell released rows from original ones, by cross-validation.
 
@@ -35,7 +31,7 @@ def propensity(
     Raises: ParameterError for tables too small for a threefold cross-validation.
     """
     names = tuple(name for name in schema.domain.names if name in original and name in release)
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     cells = Cells.of(original, release, schema, names)
     rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
     if rows < FOLDS:
@@ -75,7 +71,7 @@ def _indistinguishability(own: Floats, other: Floats) -> float:
 
     features = np.concatenate([own, other])
     labels = np.repeat([0, 1], [len(own), len(other)])
-    learner = HistGradientBoostingClassifier(max_iter=40, random_state=_SEED)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=_SEED)
+    learner = HistGradientBoostingClassifier(max_iter=40, random_state=SEED)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
     chances = cross_val_predict(learner, features, labels, cv=folds, method="predict_proba")[:, 1]
     return 2 * (1 - max(0.5, float(roc_auc_score(labels, chances))))

@@ -15,6 +15,7 @@ import numpy as np
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import no_column
 from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.records import SEED
 from dpcore.evaluation.utility.range_queries import (
     Bound,
     cell_range,
@@ -29,9 +30,6 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Integers, Values
 from dpcore.tables.rows import PublicTable
-
-_SEED = 20_210_417
-"""Of the choice of ranges, so that two releases are asked the same questions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,11 +139,10 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
                     low=low, high=high, true=round(count), answer=answer, percent=percent, direct=direct
                 )
             )
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(SEED)  # so that two releases are asked the same questions
         widths = []
         for width in _widths(declared.values_size):
-            places_left = declared.values_size - width + 1
-            starts = rng.permutation(places_left)[: self.ranges_per_width]
+            starts = rng.permutation(declared.values_size - width + 1)[: self.ranges_per_width]
             counts = true[starts + width] - true[starts]
             errors = np.abs(answers[starts + width] - answers[starts] - counts)
             some = counts > 0

@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_column
+from dpcore.errors import ParameterError, UsageError, falling_range, no_column
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
@@ -59,7 +59,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
         _check_bounds(column.name, low, high, dates=isinstance(column, Date))
     start, end = column.cell_of(low), column.cell_of(high)
     if start > end:
-        raise _reversed(column.name)
+        raise falling_range(column.name)
     return start, end
 
 
@@ -112,13 +112,7 @@ def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
             f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
         )
     if low > high:  # type: ignore[operator]
-        raise _reversed(column)
-
-
-def _reversed(column: str) -> ParameterError:
-    return ParameterError(
-        "the range of column {column!r} must rise", remedy="put the lower bound first", column=column
-    )
+        raise falling_range(column)
 
 
 def _is_number(bound: Bound) -> bool:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import Floats, numbers_of
+from dpcore.evaluation.records import SEED, Floats, numbers_of
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import Cells
 from dpcore.evaluation.utility.counts import cramers_v, independent
@@ -32,7 +32,6 @@ RARE = 0.01
 EXPECTED = 20
 """Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
 _LEVELS = np.arange(1, 10) / 10
-_SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +90,7 @@ class SimilarityReport:
 
 
 def similarity(
-    original: pd.DataFrame,
-    release: pd.DataFrame,
-    schema: Schema,
-    on_progress: OnProgress = silent,
+    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, on_progress: OnProgress = silent
 ) -> SimilarityReport:
     """Compare the columns that both tables have.
 
@@ -309,7 +305,7 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
     A question names two or three columns, or the only one; of one with an order a range of its cells, of
     another one up to a third of its values.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
     narrow = {
         table: [each.astype(np.min_scalar_type(size)) for each, size in zip(codes, cells.sizes, strict=True)]

@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import InfeasibleError, ParameterError, UsageError, no_column, too_many_columns
+from dpcore.errors import (
+    InfeasibleError,
+    ParameterError,
+    UsageError,
+    falling_range,
+    no_column,
+    too_many_columns,
+)
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique
@@ -126,18 +133,21 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(
-            "a range of column {column!r} needs numbers",
-            remedy="write them like {low} and {high}",
-            column=column.name,
-            low=column.bounds[0],
-            high=column.bounds[-1],
-        ) from error
+        raise needs_numbers(column) from error
     if first >= last:
-        raise ParameterError(
-            "the range of column {column!r} must rise", remedy="put the lower bound first", column=column.name
-        )
+        raise falling_range(column.name)
     return list(range(first, last))
+
+
+def needs_numbers(column: IntervalColumn) -> ParameterError:
+    """Return the error of a range whose ends are not written as the bounds of its column are."""
+    return ParameterError(
+        "a range of column {column!r} needs numbers",
+        remedy="write them like {low} and {high}",
+        column=column.name,
+        low=column.bounds[0],
+        high=column.bounds[-1],
+    )
 
 
 def _cliques(release: Release) -> list[Clique]:

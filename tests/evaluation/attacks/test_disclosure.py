@@ -11,7 +11,7 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
-from dpcore.evaluation.attacks import Attacks, Disclosure, HeldOut, disclosure
+from dpcore.evaluation import Attacks, Disclosure, HeldOut, disclosure
 from dpcore.evaluation.attacks.base import Scene
 from dpcore.evaluation.attacks.copies import MOST_LINKED, closest_record, one_to_one
 from dpcore.evaluation.attacks.rates import LEVEL, difference

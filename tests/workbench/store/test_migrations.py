@@ -171,7 +171,13 @@ def test_accounts_of_before_the_key_of_rows_are_found(kind: SqlKind, tmp_path: P
         for address, left in (("", 75), ("ada@example.org", 75)):
             who = Person(address=address, role="steward")
             owners = Owners(kind._stores[-1])
-            mine = PersonalLedger.for_person(ledger, owners, person=who, still=lambda who=who: who)  # type: ignore[misc]
+            mine = PersonalLedger(
+                ledger=ledger,
+                owners=owners,
+                person=who,
+                still=lambda who=who: who,  # type: ignore[misc]
+                opener=address,
+            )
             curator = dp.Curator.open(table, schema, budget=budget, ledger=mine)
             assert curator.balance().left == left * 10**10
             assert curator.stored(dp.Histogram("age"), quarter)

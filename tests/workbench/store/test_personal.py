@@ -36,11 +36,12 @@ class Server:
         self.roles: dict[str, Person] = {each.address: each for each in (ADA, BOB, ANN, ALONE)}
 
     def of(self, person: Person, visitor: str = "") -> PersonalLedger:
-        return PersonalLedger.for_person(
-            self.ledger,
-            self.owners,
+        return PersonalLedger(
+            ledger=self.ledger,
+            owners=self.owners,
             person=person,
             still=lambda: self.roles.get(person.address),
+            opener=person.address,
             visitor=visitor,
         )
 

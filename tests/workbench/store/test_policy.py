@@ -39,8 +39,8 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_ledger_opens_no_account_beyond_the_limits(kind: SqlKind, epsilon: str) -> None:
     """A page or a command that forgets to compare would give a table more than the owner allows."""
     store, table = kind.open(), pd.DataFrame({"hiv": [0, 1, 1]})
-    ledger = PersonalLedger.for_person(
-        store, Owners(kind._stores[-1]), person=ALONE, still=lambda: ALONE, visitor=""
+    ledger = PersonalLedger(
+        ledger=store, owners=Owners(kind._stores[-1]), person=ALONE, still=lambda: ALONE, opener=""
     )
     schema = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
     given = {"budget": dp.PureDP(epsilon=epsilon), "ledger": ledger}

@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import Asked
+from dpcore.synthesis.release.row_count import Asked, needs_numbers
 from workbench.ui.language import _, commas, join, typed
 from workbench.ui.report.document import fragment
 from workbench.ui.report.sentences import counted
@@ -177,10 +177,4 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     try:
         return typed(text) if len(text) < 40 else float("nan")
     except ValueError:
-        raise ParameterError(
-            "a range of column {column!r} needs numbers",
-            remedy="write them like {low} and {high}",
-            column=column.name,
-            low=column.bounds[0],
-            high=column.bounds[-1],
-        ) from None
+        raise needs_numbers(column) from None

@@ -109,10 +109,7 @@ def _about(release: Release) -> tuple[str, ...]:
         _(
             "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
             "to nothing about any one person. Made on {day}."
-        ).format(
-            what=shown(said(describe(release.recipe)), at_most=400),
-            day=day(release.created),
-        ),
+        ).format(what=shown(said(describe(release.recipe)), at_most=400), day=day(release.created))
     ]
     if counted := counted_words(release.schema.unit):
         sentences.append(counted)
