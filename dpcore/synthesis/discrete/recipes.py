@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import UsageError
@@ -47,8 +47,15 @@ CELLS_PER_CLARITY = 8_000
 SMALLEST_LIMIT = 50_000
 
 
-def order_of(columns: Iterable[Column]) -> dict[str, frozenset[str]]:
-    """Return which of these columns are `ordered`, and which of them are `with_missing`."""
+class Order(TypedDict):
+    """Arguments of a table recipe."""
+
+    ordered: frozenset[str]
+    with_missing: frozenset[str]
+
+
+def order_of(columns: Iterable[Column]) -> Order:
+    """Return which of these columns have an order, and which of them cells of missing values."""
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
