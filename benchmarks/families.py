@@ -16,6 +16,10 @@ import pandas as pd
 MIXED = (2, 2, 5, 5, 6, 7, 9, 9, 15, 16, 26, 41, 73, 100)
 FEW_PAIRS = (2, 4, 7, 35, 3, 3, 5, 10, *(2, 3, 5, 8, 12, 20, 50) * 6, 100, 100, 100, 100)
 CENSUS = (2, 2, 3, 4, 5, 6, 8, 9, 12, 100)
+DENSE = (2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8, 9, 10, 10, 12, 12, 14, 15, 16, 18, 20, 20)
+PARITY = (2,) * 9 + (3, 4, 5)
+TRUE_RULE = 0.95
+"""Accuracy of the rule by which the class of a parity comes about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +97,28 @@ def few_pairs(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(codes, columns=_names(FEW_PAIRS))
 
 
+def dense(rows: int, seed: int) -> pd.DataFrame:
+    """Columns that all depend: noisy copies of one hidden factor, in even cells up to 2.5 deviations."""
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=rows)
+    codes = np.empty((rows, len(DENSE)), dtype=np.int64)
+    for at, size in enumerate(DENSE):
+        noise = rng.uniform(0.3, 1.5)
+        place = (factor + noise * rng.normal(size=rows)) / (1 + noise**2) ** 0.5
+        codes[:, at] = np.clip((place / 5 + 0.5) * size, 0, size - 1)
+    return pd.DataFrame(codes, columns=_names(DENSE))
+
+
+def parity(rows: int, seed: int, *, inputs: int = 3) -> pd.DataFrame:
+    """Twelve independent columns, and a class: whether the first few add up to an odd number, mostly."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {name: rng.integers(0, n, rows) for name, n in zip(_names(PARITY), PARITY, strict=True)}
+    )
+    frame["class"] = (frame.iloc[:, :inputs].sum(axis=1) + (rng.random(rows) >= TRUE_RULE)) % 2
+    return frame
+
+
 def _names(sizes: Sequence[int]) -> list[str]:
     return [f"c{i}" for i in range(len(sizes))]
 
@@ -127,5 +153,15 @@ FAMILIES = (
         name="few pairs",
         sizes=dict(zip(_names(FEW_PAIRS), FEW_PAIRS, strict=True)),
         make=lambda seed: few_pairs(8_000, seed),
+    ),
+    Family(
+        name="dense",
+        sizes=dict(zip(_names(DENSE), DENSE, strict=True)),
+        make=lambda seed: dense(20_000, seed),
+    ),
+    Family(
+        name="parity",
+        sizes=dict(zip((*_names(PARITY), "class"), (*PARITY, 2), strict=True)),
+        make=lambda seed: parity(20_000, seed),
     ),
 )

@@ -11,9 +11,9 @@ excluded) and peak memory; JSON with --json. --growth repeats and cuts the table
 rows and columns. --mbi fits the same kind of tree with mbi (Private-PGM) in a virtual environment of its own
 and prints the ratio; it takes minutes. The noise is exact and from the system's randomness, so runs differ.
 
---families asks the same of seeded tables of many shapes (`benchmarks/families.py`), beside Independent, the
-best tree without noise (Chow and Liu 1968) and the floor (rows drawn again from the original), each with the
-ratio of our error of pairs and of triples to it:
+--families asks the same of seeded tables of many shapes (`benchmarks/families.py`), beside Tree and
+Independent, the best tree without noise (Chow and Liu 1968) and the floor (rows drawn again from the
+original), each with the ratio of our error of pairs and of triples to it:
 
     python benchmarks/synthesis.py --families --json --epsilons 0.1 1 10 --seeds 1 3
 
@@ -31,7 +31,9 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ from dpcore.synthesis import Adaptive, Independent, Recipe, Tree
 
 ADULT = SHARED / "data"
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
-COLUMNS = (10, 20, 40, 60)
+COLUMNS = (10, 20, 40, 60, 200)
 
 
 def read(data: Path, domain: Path) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -125,20 +127,33 @@ def report(
 def growth(
     frame: pd.DataFrame, sizes: dict[str, int], recipe: Recipe, loss: dp.ApproxDP | dp.PureDP, largest: int
 ) -> Iterator[dict[str, Any]]:
-    """CPU seconds as rows are repeated, and as columns are repeated."""
-    for rows in (each for each in ROWS if each <= largest):
-        grown = frame.iloc[np.arange(rows) % len(frame)].reset_index(drop=True)
-        yield {"rows": rows, "columns": len(sizes), "cpu_s": synthesize(grown, sizes, recipe, loss)[1]}
+    """CPU seconds and memory as rows or columns are repeated, each table in a process of its own."""
+    shapes = [(rows, len(sizes)) for rows in ROWS if rows <= largest]
+    for rows, columns in (*shapes, *((len(frame), count) for count in COLUMNS)):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+            yield fresh.submit(grown, frame, sizes, recipe, loss, rows, columns).result()
+
+
+def grown(
+    frame: pd.DataFrame,
+    sizes: dict[str, int],
+    recipe: Recipe,
+    loss: dp.ApproxDP | dp.PureDP,
+    rows: int,
+    columns: int,
+) -> dict[str, Any]:
+    """CPU seconds and peak memory of so many rows and columns, repeated or cut."""
     names = list(sizes)
-    for count in COLUMNS:
-        # A repeated column starts at another row, so that copies are not simply equal.
-        wide = {
-            f"{names[i % len(names)]} {i}": np.roll(frame[names[i % len(names)]].to_numpy(), i // len(names))
-            for i in range(count)
-        }
-        cells = {name: sizes[name.rsplit(" ", 1)[0]] for name in wide}
-        seconds = synthesize(pd.DataFrame(wide), cells, recipe, loss)[1]
-        yield {"rows": len(frame), "columns": count, "cpu_s": seconds}
+    # A repeated column starts at another row, so that copies are not simply equal.
+    wide = {
+        f"{names[i % len(names)]} {i}": np.roll(frame[names[i % len(names)]].to_numpy(), i // len(names))
+        for i in range(columns)
+    }
+    place = np.arange(rows) % len(frame)
+    cells = {name: sizes[name.rsplit(" ", 1)[0]] for name in wide}
+    table = pd.DataFrame({name: codes[place] for name, codes in wide.items()})
+    seconds = synthesize(table, cells, recipe, loss)[1]
+    return {"rows": rows, "columns": columns, "cpu_s": seconds, "peak_mb": peak_mb()}
 
 
 MBI = """
@@ -224,6 +239,7 @@ def of_family(family: Family, args: Any, theirs: Dpsynth | None) -> Iterator[dic
             loss = dp.ApproxDP(epsilon=epsilon, delta=args.delta)
             recipes: dict[str, Recipe] = {
                 "Adaptive": Adaptive(ordered=frozenset(family.ordered)),
+                "Tree": Tree(ordered=frozenset(family.ordered)),
                 "Independent": Independent(columns=tuple(sizes)),
             }
             for name, recipe in recipes.items():
@@ -301,8 +317,8 @@ def main() -> None:
             lines.append(other | {"ratio": other["cpu_s"] / lines[0]["cpu_s"]})
     tables = [Table(title="Distance from the original", lines=lines)]
     if args.growth:
-        grown = list(growth(frame, sizes, recipe, loss, args.largest))
-        tables.append(Table(title="CPU seconds with more rows, and with more columns", lines=grown))
+        more = list(growth(frame, sizes, recipe, loss, args.largest))
+        tables.append(Table(title="CPU seconds and memory with more rows, and with more columns", lines=more))
     show(tables, as_json=args.json)
 
 

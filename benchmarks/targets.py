@@ -2,15 +2,19 @@
 
     python -m benchmarks.targets --runs 4
     python -m benchmarks.targets --weights 1 4 16 --tables adult --epsilons 0.1 1
+    python -m benchmarks.targets --tables parity "parity of 2" --epsilons 4 --triples
 
-The raw Adult table (income from 14 columns, schema as suggested), and invented bookings of hotels (whether
-one is cancelled, from dates, money, counts and categories). A fifth of the rows is held back; `Adaptive`
+The raw Adult table (income from 14 columns, schema as suggested), invented bookings of hotels (whether one is
+cancelled, from dates, money, counts and categories), and two where three or two of twelve columns decide the
+class only together (`benchmarks/families.py`). A fifth of the rows is held back; `Adaptive`
 draws from the rest at each epsilon (delta 1e-9), with pairs of the target of so many times the usual weight.
-HistGradientBoosting learns from the drawn rows and is tested on those held back: AUC, next to that of the
-real rows, and of `Tree`. "pairs" is the mean distance of all pairs, "of target"
+HistGradientBoosting learns from the drawn rows and is tested on those held back: AUC and accuracy, next to
+those of the real rows, and of `Tree`. --triples adds all triples in place of pairs (degree 3), and those of
+the target at each weight. "pairs" is the mean distance of all pairs, "of target"
 that of the pairs with it. A weight of 1 is a table without a target.
 """
 
+import itertools
 import statistics
 import sys
 from collections.abc import Callable
@@ -23,9 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import accuracy_score, roc_auc_score
 
 import dpcore as dp
+from benchmarks.families import parity
 from benchmarks.harness import Table, arguments, cpu, show
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.schema.interval import IntervalColumn
@@ -106,8 +111,8 @@ def features(frame: pd.DataFrame, schema: dp.Schema, target: str) -> np.ndarray:
     return np.column_stack(made)
 
 
-def learned(train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: str) -> float:
-    """AUC on the rows that were held back."""
+def learned(train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: str) -> dict[str, float]:
+    """AUC and accuracy on the rows that were held back."""
     label = schema.column(target)
     names = [each.name for each in schema.columns if each.name != target]
     unordered = [
@@ -117,9 +122,11 @@ def learned(train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: 
     ]
     model = HistGradientBoostingClassifier(random_state=0, categorical_features=unordered)
     model.fit(features(train, schema, target), label.encode(train[target]))
-    return float(
-        roc_auc_score(label.encode(test[target]), model.predict_proba(features(test, schema, target))[:, 1])
-    )
+    truth, told = label.encode(test[target]), features(test, schema, target)
+    return {
+        "AUC": float(roc_auc_score(truth, model.predict_proba(told)[:, 1])),
+        "accuracy": float(accuracy_score(truth, model.predict(told))),
+    }
 
 
 def main() -> None:
@@ -128,9 +135,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed of splits and bookings")
     parser.add_argument("--epsilons", type=float, nargs="*", default=[1.0])
     parser.add_argument("--weights", type=float, nargs="*", default=[1.0, 4.0])
+    parser.add_argument("--triples", action="store_true", help="also measure triples")
     parser.add_argument("--tables", nargs="*", default=["adult", "bookings"])
     args = parser.parse_args()
-    sources: dict[str, tuple[Callable[[int], pd.DataFrame], str]] = {"bookings": (bookings, "cancelled")}
+    sources: dict[str, tuple[Callable[[int], pd.DataFrame], str]] = {
+        "bookings": (bookings, "cancelled"),
+        "parity": (partial(parity, 20_000), "class"),
+        "parity of 2": (partial(parity, 20_000, inputs=2), "class"),
+    }
     if ADULT.exists():
         sources["adult"] = (lambda _: pd.read_csv(ADULT), "income")
     lines: list[dict[str, Any]] = []
@@ -145,20 +157,27 @@ def main() -> None:
             for weight in args.weights:
                 weights = {(each, target): weight for each in others} if weight != 1 else {}
                 recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(**order, weights=weights)
+                if args.triples:
+                    triples = {(*pair, target): weight for pair in itertools.combinations(others, 2)}
+                    recipes[f"triples of the target x {weight:g}"] = dp.Adaptive(
+                        **order, weights=weights | triples
+                    )
+            if args.triples:
+                recipes["Adaptive, degree 3"] = dp.Adaptive(**order, degree=3)
             found: dict[str, list[dict[str, float]]] = {}
             for seed in range(args.first, args.first + args.runs):
                 frame = build(seed)
                 order = np.random.default_rng(seed).permutation(len(frame))
                 cut = round(len(frame) * HELD_BACK)
                 test, train = (frame.iloc[each].reset_index(drop=True) for each in (order[:cut], order[cut:]))
-                found.setdefault("real rows", []).append({"AUC": learned(train, test, schema, target)})
+                found.setdefault("real rows", []).append(learned(train, test, schema, target))
                 for title, recipe in recipes.items():
                     seconds, drawn = cpu(partial(draw, train, schema, recipe, loss))
                     error = marginal_error(train, drawn, schema, (2,))
                     with_target = error.pairs[error.columns.index(target)]
                     found.setdefault(title, []).append(
                         {
-                            "AUC": learned(drawn, test, schema, target),
+                            **learned(drawn, test, schema, target),
                             "pairs": error.ways[0].mean,
                             "of target": float(np.nanmean(with_target)),
                             "cpu_s": seconds,

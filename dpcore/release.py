@@ -189,7 +189,7 @@ class Release:
         rng = np.random.default_rng(seed)
         codes = self.model.sample_codes(int(rows), rng)
         columns = {
-            column.name: column.decode(codes[column.name], rng)
+            column.name: column.decode(codes.pop(column.name), rng)  # let go of one by one
             for column in self.schema.columns
             if column.name in codes
         }
