@@ -36,6 +36,10 @@ GROUP = "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smal
 TESTS = "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
 WITHIN = "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**"
+LINKS = (
+    "**{links} relations of two columns were measured, and of {rising} pairs of numbers whether they rise "
+    "together; the others follow from these.** A rule that only three or more columns show may be lost."
+)
 TITLE = "What you would get"
 Fact = Callable[[Any], Any]
 
@@ -496,7 +500,8 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     walk.tab.set("button_group", "Show", marking.gettext("Relations"))
     drawn = sorted(pairs)
     facts |= {
-        "**{links} relations between columns were measured; the others follow from them.**|links": len(pairs),
+        f"{LINKS}|links": len(pairs),
+        f"{LINKS}|rising": len(file["model"].get("concordances", {"rows": []})["rows"]),
         f"{here} > from": [a for a, _b in drawn],
         f"{here} > to": [b for _a, b in drawn],
         f"{here} > column": [*walk.sizes],

@@ -46,8 +46,9 @@ def _columns(release: Release, model: SyntheticModel) -> None:
 
 def _graph(release: Release, model: SyntheticModel) -> None:
     links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
-    if links:
-        st.markdown(SAYS.say("links", links=len(links)))
+    rising = len(model.concordances.rows) if model.concordances else 0
+    if links or rising:
+        st.markdown(SAYS.say("links", links=len(links), rising=rising))
     else:
         st.warning(SAYS["no relation"])
     names = list(model.columns)

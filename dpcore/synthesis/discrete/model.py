@@ -80,8 +80,8 @@ class SyntheticModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one int64 array per column."""
-        drawn = self.graph.sample_codes(rows, rng)
-        codes = self.grouping.split_codes(self._closer(drawn, rows, rng), rng)
+        drawn = self._closer(self.graph.sample_codes(rows, rng), rows, rng)
+        codes = self.grouping.split_codes(drawn, rng)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}

@@ -60,9 +60,9 @@ class Grouping:
             values = np.take(values, self.groups[name], axis=axis) * self.shares[name].reshape(shape)
         return values
 
-    def split_codes(self, codes: Mapping[str, Integers], rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw a cell for each row's group by the shares."""
-        return {name: self._split_column(name, codes[name], rng) for name in self.domain.names}
+    def split_codes(self, codes: dict[str, Integers], rng: np.random.Generator) -> dict[str, Integers]:
+        """Draw a cell for each row's group by the shares; lets go of the groups one by one."""
+        return {name: self._split_column(name, codes.pop(name), rng) for name in self.domain.names}
 
     def _split_column(self, name: str, codes: Integers, rng: np.random.Generator) -> Integers:
         groups = self.groups[name]
