@@ -36,7 +36,7 @@ class Model(Registered, ABC):
 
     @abstractmethod
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one int64 array per column."""
+        """Draw `rows` rows of cell numbers, one array of integers per column."""
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
         """Return the model of those rows that have these cells, column -> cell number or several.

@@ -79,7 +79,7 @@ class SyntheticModel(Model):
         return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one int64 array per column."""
+        """Draw `rows` rows of cell numbers, one array of integers per column."""
         drawn = self._closer(self.graph.sample_codes(rows, rng), rows, rng)
         codes = self.grouping.split_codes(drawn, rng)
         for function in self.constraints.determines:

@@ -68,7 +68,7 @@ class Grouping:
         groups = self.groups[name]
         members = np.bincount(groups)
         first = np.argsort(groups, kind="stable")[np.cumsum(members) - members]
-        cells: Integers = first[codes]
+        cells: Integers = first.astype(np.int32)[codes]
         for group in np.flatnonzero(members > 1):
             rows = np.flatnonzero(codes == group)
             inside = np.flatnonzero(groups == group)

@@ -75,7 +75,7 @@ class GraphicalModel:
             turned = project(table, node, part + new).reshape(self.domain.cells(part), -1)
             drawn = sample_cells(lines, turned[present], rng, order=order)
             cells = np.unravel_index(drawn, self.domain.shape(new))
-            codes |= dict(zip(new, cells, strict=True))
+            codes |= {name: each.astype(np.int32) for name, each in zip(new, cells, strict=True)}
         return codes
 
     def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
