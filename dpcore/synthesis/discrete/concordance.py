@@ -31,7 +31,8 @@ from dpcore.tables.counts import Marginal, Values, pack, unpack
 from dpcore.tables.sums import Entry, levels
 
 MOST_SHARE = Fraction(10, 100)  # of the loss of a release
-PRECISE = 0.0075  # deviation of a number, in parts of all rows, that is not worth more
+PRECISE, LOUD = 0.0075, 0.25
+"""Deviations of a number, in parts of all rows: one that is not worth more, and one that tells nothing."""
 STRONGEST = 5.0  # a relation of normal numbers of which nine tenths of the variance are one
 HALVINGS, SWEEPS, LAST_SWEEPS = 12, 6, 40
 FIRM = 0.2  # variance of a moved table in parts of that of the measured one
@@ -40,7 +41,7 @@ FIRM = 0.2  # variance of a moved table in parts of that of the measured one
 def concordance_share(
     sizes: Sequence[int], ordered: int, loss: Loss, rows: int, table_rows: float
 ) -> Fraction:
-    """Return the part of the loss for these numbers: 0 where rows cannot be drawn towards them.
+    """Return the part of the loss for these numbers: 0 where they drown, or rows stay as they are drawn.
 
     Under pure epsilon, whose noise grows with their number, it was not tried.
 
@@ -56,7 +57,11 @@ def concordance_share(
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
     part = noise_variance(scale, loss) / (PRECISE * table_rows) ** 2
-    return min(MOST_SHARE, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
+    most = min(
+        MOST_SHARE, Fraction(pairs, len(sizes) * (len(sizes) - 1))
+    )  # half of what they are of all pairs
+    share = min(most, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
+    return share if part * PRECISE**2 <= share * LOUD**2 else Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -136,7 +136,9 @@ def test_the_share_of_the_loss() -> None:
     assert share(1, 10_000) == share(5, 100) == share(5, 10**6) == share(5, 10_000, columns=200) == 0
     assert share(5, 10_000, dp.PureDP(epsilon=1)) == 0
     assert share(6, 1_000) == MOST_SHARE > share(6, 10_000) > share(6, 50_000) > 0
+    assert share(6, 1_000, columns=20) == Fraction(15, 380)  # half of what these pairs are of all
     assert share(6, 10_000) > share(3, 10_000)
+    assert share(6, 1_000, dp.ZCDP(rho="0.00015")) == 0
 
 
 def people(seed: int = 3) -> pd.DataFrame:
