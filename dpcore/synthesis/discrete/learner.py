@@ -113,6 +113,8 @@ class Learner:
         noisy, deviation = self._concordances
         tables = {pair: self.fitted.model.marginal(pair) for pair in noisy.rows}
         numbers = noisy.believed({pair: noisy.of(pair, tables[pair]) for pair in tables}, deviation)
+        if not numbers.rows.keys() & {each.clique for each in self.joint}:
+            return self.fitted, numbers
         return self.refit(quick=True, concordances=numbers), numbers
 
     def measure_tree(self, loss: Loss) -> None:
