@@ -128,16 +128,29 @@ class DeltaPresence(PrivacyModel):
         return (share < self.lowest) | (share > self.highest)
 
 
+class Diversity(SensitiveModel):
+    """A bound l on how diverse the sensitive values of a class are, which has l different ones at least."""
+
+    l: float  # noqa: E741
+
+    def __post_init__(self) -> None:
+        _at_least("l", self.l, 1)
+
+    def fewest(self, secret: SensitiveColumn) -> int:
+        return math.ceil(self.l)
+
+    @property
+    def relaxation(self) -> PrivacyModel:
+        return self if self.monotone else DistinctL(column=self.column, l=math.ceil(self.l))
+
+
 @dataclass(frozen=True, kw_only=True)
-class DistinctL(SensitiveModel):
+class DistinctL(Diversity):
     """Every class holds at least l distinct sensitive values (Machanavajjhala et al., 2007)."""
 
     kind = "distinct l-diversity"
     monotone = True
     l: int  # noqa: E741
-
-    def __post_init__(self) -> None:
-        _at_least("l", self.l, 1)
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity of {self.column}"
@@ -146,12 +159,9 @@ class DistinctL(SensitiveModel):
         distinct = classes.histogram(self.column).distinct
         return np.asarray((distinct < self.l) & (distinct > 0))
 
-    def fewest(self, secret: SensitiveColumn) -> int:
-        return self.l
-
 
 @dataclass(frozen=True, kw_only=True)
-class EntropyL(SensitiveModel):
+class EntropyL(Diversity):
     """The Shannon entropy of the sensitive values in every class is at least ln l.
 
     Source: Machanavajjhala et al. (2007), in the form sum r ln r <= n (ln n - ln l), compared without a
@@ -162,9 +172,6 @@ class EntropyL(SensitiveModel):
     kind = "entropy l-diversity"
     monotone = False
     l: float  # noqa: E741
-
-    def __post_init__(self) -> None:
-        _at_least("l", self.l, 1)
 
     def __str__(self) -> str:
         return f"entropy {self.l:g}-diversity of {self.column}"
@@ -177,16 +184,9 @@ class EntropyL(SensitiveModel):
         too_few = counts.distinct < math.ceil(self.l)
         return np.asarray(((weighted > spread) | too_few) & (counts.distinct > 0))
 
-    def fewest(self, secret: SensitiveColumn) -> int:
-        return math.ceil(self.l)
-
-    @property
-    def relaxation(self) -> PrivacyModel:
-        return DistinctL(column=self.column, l=math.ceil(self.l))
-
 
 @dataclass(frozen=True, kw_only=True)
-class RecursiveCL(SensitiveModel):
+class RecursiveCL(Diversity):
     """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values in every class.
 
     Source: Machanavajjhala et al. (2007), definition 4.3.
@@ -198,7 +198,7 @@ class RecursiveCL(SensitiveModel):
     l: int  # noqa: E741
 
     def __post_init__(self) -> None:
-        _at_least("l", self.l, 1)
+        super().__post_init__()
         if not self.c > 0:
             raise UsageError(f"c ({self.c:g}) must be above 0", remedy="raise c")
 
@@ -208,13 +208,6 @@ class RecursiveCL(SensitiveModel):
     def violations(self, classes: ClassStatistics) -> BoolArray:
         largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
         return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
-
-    def fewest(self, secret: SensitiveColumn) -> int:
-        return self.l
-
-    @property
-    def relaxation(self) -> PrivacyModel:
-        return DistinctL(column=self.column, l=self.l)
 
 
 @dataclass(frozen=True, kw_only=True)

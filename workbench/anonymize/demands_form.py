@@ -1,7 +1,8 @@
 """Form of what a person demands of the anonymized table."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
@@ -28,6 +29,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital, named
 from workbench.ui.wording import limit_words, plain
 
+Number = TypeVar("Number", int, float)
 K = Widget[int]("anonymize-k")
 MOST_PEOPLE = 100_000
 LIMIT = Widget[float]("anonymize-limit")
@@ -40,15 +42,8 @@ SUPPRESSED_WORDS = Words("anonymize.suppressed_words")
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Draw the widgets of all demands, and return these."""
-    k = st.number_input(
-        _("Everybody is in a group of at least … (k)"),
-        2,
-        MOST_PEOPLE,
-        5,
-        key=K.key,
-        help=GLOSSARY["equivalence class"],
-        persist_state="session",
-    )
+    label, help = _("Everybody is in a group of at least … (k)"), GLOSSARY["equivalence class"]
+    k = _number(label, (2, MOST_PEOPLE, 5), K.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
         plans.LIMITS,
@@ -99,6 +94,19 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
         }
 
 
+def _number(label: str, given: tuple[Number, Number, Number], key: str, help: str | None = None) -> Number:
+    """Ask for a number. Args: given: the smallest, the largest, and the one at first."""
+    number: Number = st.number_input(label, *given, key=key, help=help, persist_state="session")
+    return number
+
+
+def _columns(label: str, names: list[str], key: str, first: Sequence[str] = ()) -> list[str]:
+    """Ask for some of some columns. Args: key: of the widget, and of its help. first: those at first."""
+    key, help = f"anonymize-{key}", plans.SAYS.get(key)
+    chosen = st.multiselect(label, names, first, key=key, help=help, persist_state="session")
+    return [name for name in chosen if name in names]
+
+
 def _column(label: str, names: list[str], key: str) -> str | None:
     """Ask for one of some columns, or none. Args: key: of the widget, and of its help."""
     help = plans.SAYS.get(key)
@@ -130,15 +138,8 @@ def _coded(curator: Curator, current: AnonymizeState) -> tuple[dict[str, Coding]
     """Ask for the columns that leave with coarser numbers or with cells drawn anew, and for these."""
     names = [name for name, role in current.roles.items() if role in ("sensitive", "insensitive")]
     numbers = {column.name for column in curator.schema.columns if isinstance(column, NumberColumn)}
-    chosen = st.multiselect(
-        _("Columns with coarser numbers, or changed at random"),
-        names,
-        key="anonymize-coded",
-        help=plans.SAYS["coded"],
-        persist_state="session",
-    )
     coded, randomized = dict[str, Coding](), dict[str, float]()
-    for name in (each for each in chosen if each in names):
+    for name in _columns(_("Columns with coarser numbers, or changed at random"), names, "coded"):
         labels = {"low": _("low"), "high": _("high"), "base": _("step")} if name in numbers else {}
         *places, last = st.columns(len(labels) + 1)
         given = {
@@ -166,17 +167,13 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
-    selected = left.multiselect(
-        capital("columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
-    )
-    columns = [name for name in selected if name in names]
+    with left:
+        columns = _columns(capital("columns"), names, "secret-columns", names[:1])
     model_of, own = kinds[kind].choose(right, ""), list[str]()
     if len(columns) > 1:
-        own = st.multiselect(
-            _("Columns with a demand of their own"), columns, key="anonymize-own", persist_state="session"
-        )
+        own = _columns(_("Columns with a demand of their own"), columns, "own")
     models = [model_of(name) for name in columns if name not in own]
-    return (*models, *(_own_model(name) for name in own if name in columns))
+    return (*models, *map(_own_model, own))
 
 
 def _own_model(column: str) -> PrivacyModel:
@@ -217,18 +214,9 @@ def _metric(current: AnonymizeState) -> Metric:
         return Discernibility()
     if kind == "class size":
         return AverageClassSize()
-    heavy = st.multiselect(
-        _("Columns that matter more, with their weights; all others have 1"),
-        current.quasi_identifiers,
-        key="anonymize-heavy",
-        persist_state="session",
-    )
-    weights = {
-        name: st.number_input(
-            plain(name), 0.1, 100.0, 3.0, key=f"anonymize-weight-{name}", persist_state="session"
-        )
-        for name in heavy
-    }
+    label = _("Columns that matter more, with their weights; all others have 1")
+    heavy = _columns(label, current.quasi_identifiers, "heavy")
+    weights = {name: _number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}") for name in heavy}
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
@@ -236,15 +224,8 @@ def _metric(current: AnonymizeState) -> Metric:
 
 def _average() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
-    most = st.number_input(
-        _("Average risk at most, in percent (100: any)"),
-        0.1,
-        100.0,
-        100.0,
-        key="anonymize-average",
-        help=plans.SAYS["average risk"],
-        persist_state="session",
-    )
+    label, help = _("Average risk at most, in percent (100: any)"), plans.SAYS["average risk"]
+    most = _number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
 
 
@@ -256,14 +237,8 @@ def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel
     if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
-    crowd = st.number_input(
-        _("Every group has at least so many people in the population (k-map)"),
-        1,
-        1000,
-        5,
-        key="anonymize-kmap",
-        persist_state="session",
-    )
+    label = _("Every group has at least so many people in the population (k-map)")
+    crowd = _number(label, (1, 1000, 5), "anonymize-kmap")
     low, high = st.slider(
         _("Share of the population of a group that is published (delta-presence)"),
         0.0,
@@ -273,7 +248,7 @@ def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel
         persist_state="session",
     )
     if crowd > 1:
-        models.append(KMap(k=int(crowd)))
+        models.append(KMap(k=crowd))
     if (low, high) != (0.0, 1.0):
         models.append(DeltaPresence(lowest=low, highest=high))
     return subset, tuple(models)

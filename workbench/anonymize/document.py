@@ -104,13 +104,8 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
     """List the columns with their roles, and how far they were generalized."""
     plan, lines = report.plan, []
     for name, role in plan.roles.items():
-        line = {
-            _("column"): name,
-            _("role"): ROLE_WORDS[role],
-            _("level"): "",
-            _("labels"): "",
-            _("generalized"): "",
-        }
+        line = {_("column"): name, _("role"): ROLE_WORDS[role]}
+        line |= dict.fromkeys((_("level"), _("labels"), _("generalized")), "")
         if name in plan.randomized:
             line[_("generalized")] = named(_("Change it at random"), percent(plan.randomized[name]))
         if role == "quasi-identifier":

@@ -124,16 +124,9 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    parts = (
-        plan.models,
-        plan.limit,
-        plan.method.kind,
-        str(plan.metric),
-        plan.suppressed,
-        str(plan.coded),
-        str(plan.randomized),
-    )
-    return ("trial", current.version, *parts, plan.counted, plan.subset, str(plan.node))
+    parts = (plan.models, plan.limit, plan.method.kind, plan.suppressed, plan.counted, plan.subset)
+    texts = map(str, (plan.metric, plan.node, plan.coded, plan.randomized))
+    return ("trial", current.version, *parts, *texts)
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -266,18 +259,12 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
         line = {_("column"): name}
         if report.plan.node is not None:
             hierarchy, level = report.plan.hierarchies[name], report.plan.node[name]
-            line |= {
-                _("level"): f"{level} / {hierarchy.height}",
-                _("such as"): hierarchy.levels[level][0],
-            }
-        lines.append(
-            line
-            | {
-                _("generalized"): percent(ncp),
-                _("suppressed"): percent(report.quality.column_suppressed[name]),
-                _("moved"): percent(report.quality.column_change[name]),
-            }
-        )
+            line[_("level")] = f"{level} / {hierarchy.height}"
+            line[_("such as")] = hierarchy.levels[level][0]
+        line[_("generalized")] = percent(ncp)
+        line[_("suppressed")] = percent(report.quality.column_suppressed[name])
+        line[_("moved")] = percent(report.quality.column_change[name])
+        lines.append(line)
     return pd.DataFrame(lines)
 
 

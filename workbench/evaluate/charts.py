@@ -15,6 +15,7 @@ from workbench.ui.charts import (
     by,
     drawing,
     headed,
+    series_color,
     tips,
     tips_of,
 )
@@ -39,7 +40,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
     y = altair.Y("rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f"))
-    color = _color(altair, names, [ORIGINAL, *COLORS])
+    color = series_color("of", names, [ORIGINAL, *COLORS], columns=2, labelLimit=0)
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
     if len(cells) > STEPS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
@@ -124,7 +125,7 @@ def _marks(
     Color and shape tell the `of` of a point, which still has to get its place.
     """
     chart = chart.encode(y=altair.Y(f"{line}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)))
-    color = _color(altair, names, colors)
+    color = series_color("of", names, colors, columns=2, labelLimit=0)
     shape = altair.Shape("of:N", title=None, scale=altair.Scale(domain=list(names)))
     points = chart.mark_point(size=100, filled=True, opacity=0.9)
     spread = chart.mark_rule(strokeWidth=2, opacity=0.6)
@@ -132,13 +133,4 @@ def _marks(
         chart,
         points.encode(color=color, shape=shape, tooltip=tooltip),
         spread.encode(x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color),
-    )
-
-
-def _color(altair: Any, names: Sequence[str], colors: Sequence[str]) -> Any:
-    return altair.Color(
-        "of:N",
-        title=None,
-        scale=altair.Scale(domain=list(names), range=list(colors[: len(names)])),
-        legend=altair.Legend(orient="top", columns=2, labelLimit=0),
     )

@@ -32,6 +32,7 @@ ROWS = 3_000
 SPLITS = 2
 SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
 """Rows, features and share of the class 1 of the three tables of the book."""
+FIELDS = ["table", "method", "scenario", "measure", "mean", "low", "high", "epsilon"]
 RECIPES = Words("evaluate.recipes")
 MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
 """Microaggregation at several k, which has no epsilon."""
@@ -107,7 +108,7 @@ def sweep(
 
     "original" stands for no privacy; methods without an epsilon have the same figures at every epsilon.
     """
-    lines: list[dict[str, object]] = []
+    lines: list[tuple[object, ...]] = []
     jobs = [(table, name) for table in chosen for name in names]
     for number, (table, name) in enumerate(jobs):
         title, has_epsilon = titles()[name], name not in MICROAGGREGATION
@@ -117,47 +118,25 @@ def sweep(
             scores, errors = widgets.compute(
                 figures, table.frame, table.schema, table.target, name, epsilon, SPLITS
             )
-            of_release = _lines(table.title, title, [each for each in scores if each.of == "release"])
-            of_release.append(_pairs_line(table.title, title, errors))
-            lines += [
-                {**line, "epsilon": at}
-                for line in of_release
-                for at in ([epsilon] if has_epsilon else epsilons)
-            ]
+            spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
+            pairs = _figure(_("distance of pairs of columns"), "pairs", float(np.mean(errors)), spread)
+            of_release = [*_figures_of("release", scores), pairs]
+            each_epsilon = [epsilon] if has_epsilon else epsilons
+            lines += [(table.title, title, *line, at) for line in of_release for at in each_epsilon]
             if name == names[0] and place == 0:
-                originals = [each for each in scores if each.of == "original"]
-                of_original = _lines(table.title, _("original, no privacy"), originals)
-                lines += [{**line, "epsilon": at} for line in of_original for at in epsilons]
-    return pd.DataFrame(lines)
+                bare, of_original = _("original, no privacy"), _figures_of("original", scores)
+                lines += [(table.title, bare, *line, at) for line in of_original for at in epsilons]
+    return pd.DataFrame(lines, columns=FIELDS)
 
 
-def _lines(table: str, method: str, scores: Sequence[Score]) -> list[dict[str, object]]:
-    return [
-        {
-            "table": table,
-            "method": method,
-            "scenario": SCENARIOS[str(each.scenario)],
-            "measure": each.measure,
-            "mean": each.mean,
-            "low": each.mean - each.spread,
-            "high": each.mean + each.spread,
-        }
-        for each in scores
-    ]
+def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
+    """Return the figures of the scores of the release or of the original."""
+    theirs = [each for each in scores if each.of == of]
+    return [_figure(SCENARIOS[str(each.scenario)], each.measure, each.mean, each.spread) for each in theirs]
 
 
-def _pairs_line(table: str, method: str, errors: Sequence[float]) -> dict[str, object]:
-    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
-    mean = float(np.mean(errors))
-    return {
-        "table": table,
-        "method": method,
-        "scenario": _("distance of pairs of columns"),
-        "measure": "pairs",
-        "mean": mean,
-        "low": mean - spread,
-        "high": mean + spread,
-    }
+def _figure(scenario: str, measure: str, mean: float, spread: float) -> tuple[object, ...]:
+    return scenario, measure, mean, mean - spread, mean + spread
 
 
 def figures(

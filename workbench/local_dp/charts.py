@@ -17,6 +17,7 @@ from workbench.ui.charts import (
     drawing,
     headed,
     lines,
+    series_color,
     tips,
 )
 from workbench.ui.language import _, digits
@@ -41,23 +42,14 @@ def shares(frame: pd.DataFrame) -> Chart:
     long["shown"] = long["share"].clip(0, 1)
     long["of"] = [names[kind] for kind in long["kind"]]
     altair, chart = drawing(long)
-    order = [names[kind] for kind in kinds]
+    order, title = list(names.values()), _("share of {whom}").format(whom=COUNTED_WORDS["people"])
     y = altair.Y("answer:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
     offset = altair.YOffset("of:N", sort=order)
     bars = chart.mark_bar(opacity=0.85).encode(
         y=y,
         yOffset=offset,
-        x=altair.X(
-            "shown:Q",
-            title=_("share of {whom}").format(whom=COUNTED_WORDS["people"]),
-            axis=altair.Axis(format="%"),
-        ),
-        color=altair.Color(
-            "of:N",
-            title=None,
-            legend=altair.Legend(orient="top"),
-            scale=altair.Scale(domain=order, range=[tones[kind] for kind in kinds]),
-        ),
+        x=altair.X("shown:Q", title=title, axis=altair.Axis(format="%")),
+        color=series_color("of", order, [tones[kind] for kind in kinds]),
         tooltip=tips("answer", "of", share=".2%"),
     )
     rules = (
@@ -65,9 +57,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = by(
-        {"answer": HEADINGS["answer"], "share": _("share of {whom}").format(whom=COUNTED_WORDS["people"])}
-    )
+    alt = by({"answer": HEADINGS["answer"], "share": title})
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
     return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 

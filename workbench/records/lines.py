@@ -14,7 +14,7 @@ from dpcore.accounting.loss import UNIT
 from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
 from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.releases import describe
-from workbench.ui.wording import amount, delta_of, number, plain
+from workbench.ui.wording import amount, delta_of, from_data_words, number
 
 _STATES = Words("records.states")
 
@@ -139,12 +139,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     ]
     declared = data_set.declaration
     if declared is not None and declared.schema.from_data:
-        sentences.insert(
-            0,
-            _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
-                columns=commas(plain(name) for name in declared.schema.from_data)
-            ),
-        )
+        sentences.insert(0, from_data_words(declared.schema.from_data))
     return sentences
 
 

@@ -1,6 +1,7 @@
 """Rows of the ledger's tables to values, each of which may have been altered by others."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,6 +12,8 @@ from workbench.store.tables import accounts, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
+_AS_THEY_ARE = [each.name for each in fields(Line) if each.name not in ("charge", "content")]
+"""The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
 # made once: every page reads them many times
 _ACCOUNT = sa.select(accounts).where(accounts.c.dataset == sa.bindparam("dataset"))
@@ -107,25 +110,14 @@ def line_of(row: Any) -> Line:
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
         raise altered_at(row.number) from error
-    return Line(
-        dataset=row.dataset,
-        number=row.number,
-        request_id=row.request_id,
-        state=row.state,
-        charge=charge,
-        content=content,
-        at=row.at,
-        standing=row.standing,
-        previous=row.previous,
-        digest=row.digest,
-    )
+    return Line(charge=charge, content=content, **{name: getattr(row, name) for name in _AS_THEY_ARE})
 
 
 def line_fields(line: Line) -> dict[str, Any]:
     """Return a line as its row."""
     charge = line.charge
     return {
-        **{name: each for name, each in vars(line).items() if name not in ("charge", "content")},
+        **{name: getattr(line, name) for name in _AS_THEY_ARE},
         "units": charge.units,
         "threshold_units": charge.threshold_units,
         "part": json.dumps(charge.part) if charge.part else None,

@@ -170,6 +170,24 @@ def counts(labels: Sequence[str], values: Any, low: Any, high: Any, *, column: s
     return Chart(spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame))
 
 
+def series_color(field: str, names: Sequence[str], colors: Sequence[str], **legend: Any) -> Any:
+    """Return the color of marks by a field with these values, with a legend above the chart."""
+    import altair
+
+    scale = altair.Scale(domain=list(names), range=list(colors[: len(names)]))
+    legend_above = altair.Legend(orient="top", **legend)
+    return altair.Color(f"{field}:N", title=None, sort=None, scale=scale, legend=legend_above)
+
+
+def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
+    """Return the color of a figure, from 0 in white to dark. Args: end: the darkest; None for the largest."""
+    import altair
+
+    most = altair.Undefined if end is None else end
+    scale = altair.Scale(scheme="blues", domainMin=0, domainMax=most)
+    return altair.Color(f"{field}:Q", title=title, scale=scale, **legend)
+
+
 def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
     """Draw a square of pairwise errors, from 0 in white to dark.
 
@@ -189,12 +207,7 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None 
     spec = chart.mark_rect().encode(
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
-        color=altair.Color(
-            "error:Q",
-            title=title,
-            scale=altair.Scale(scheme="blues", domainMin=0, **({} if end is None else {"domainMax": end})),
-            legend=altair.Legend(orient="top", format="%"),
-        ),
+        color=shade("error", title, end, legend=altair.Legend(orient="top", format="%")),
         tooltip=tips("first", "second", error=".1%"),
     )
     alt = _("{title} of every pair of columns.").format(title=title)
@@ -237,11 +250,7 @@ def two_way(
     spec = chart.mark_rect().encode(
         x=altair.X("second:N", sort=None, title=names[1], axis=every),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
-        color=altair.Color(
-            "rows:Q",
-            title=title,
-            scale=altair.Scale(scheme="blues", domainMin=0, **({} if end is None else {"domainMax": end})),
-        ),
+        color=shade("rows", title, end),
         tooltip=tips("first", "second", rows=",.1f"),
     )
     of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])  # no column can have this name
@@ -298,13 +307,7 @@ def lines(
             scale=small if wide else scale(y),
             axis=ticks if wide else altair.Undefined,
         ),
-        color=altair.Color(
-            f"{series}:N",
-            title=None,
-            sort=None,
-            scale=altair.Scale(domain=order, range=list(colors[: len(order)])),
-            legend=legend,
-        ),
+        color=series_color(series, order, colors, columns=1, labelLimit=400),
         **{
             name: channel(
                 f"{series}:N", title=None, sort=None, scale=altair.Scale(domain=order), legend=legend

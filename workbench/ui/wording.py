@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
@@ -224,12 +224,7 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
             )
         )
     if guarantee.from_data:
-        columns = commas(shown(name) for name in guarantee.from_data)
-        sentences.append(
-            _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
-                columns=columns
-            )
-        )
+        sentences.append(from_data_words(guarantee.from_data, shown=shown))
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
         sentences.append(
@@ -240,6 +235,12 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
     sentences += declared_words(guarantee, shown=shown)
     sentences.append(_("Anything computed from this release alone is as safe as the release."))
     return sentences
+
+
+def from_data_words(columns: Iterable[str], *, shown: Callable[..., str] = plain) -> str:
+    """Write the sentence about facts of some columns that the data told of itself."""
+    words = _("Not covered: bounds or categories that were taken from the data itself, of {columns}.")
+    return words.format(columns=commas(map(shown, columns)))
 
 
 def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:

@@ -9,7 +9,7 @@ so on (inclusion and exclusion). Corrections are numbers that add up as rows do;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -86,29 +86,17 @@ class _Terms:
 
     @classmethod
     def joined(cls, parts: list[_Terms]) -> _Terms:
-        return cls(
-            owner=np.concatenate([part.owner for part in parts]),
-            entry=np.concatenate([part.entry for part in parts]),
-            count=np.concatenate([part.count for part in parts]),
-            levels=np.concatenate([part.levels for part in parts], axis=1),
-        )
+        names = vars(parts[0])
+        return cls(**{name: np.concatenate([vars(part)[name] for part in parts], axis=-1) for name in names})
 
     def taken(self, places: IntArray | BoolArray) -> _Terms:
-        return _Terms(
-            owner=self.owner[places],
-            entry=self.entry[places],
-            count=self.count[places],
-            levels=self.levels[:, places],
-        )
+        return _Terms(**{name: each[..., places] for name, each in vars(self).items()})
 
     def folded(self, same: IntArray) -> _Terms:
         """Return one term for those with equal numbers in `same`, and none where they add up to 0."""
         _, first, place = np.unique(same, return_index=True, return_inverse=True)
         count = np.bincount(place, self.count, len(first)).astype(np.int64)
-        folded = self.taken(first)
-        return _Terms(owner=folded.owner, entry=folded.entry, count=count, levels=folded.levels).taken(
-            count != 0
-        )
+        return replace(self.taken(first), count=count).taken(count != 0)
 
 
 def _view(table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:

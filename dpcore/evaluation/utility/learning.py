@@ -109,11 +109,7 @@ def learn(
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(SEED + number)
-        parts = {
-            "train": _Examples.of(split.train, schema, columns, target, rng),
-            "test": _Examples.of(split.test, schema, columns, target, rng),
-            "release": _Examples.of(split.release, schema, columns, target, rng),
-        }
+        parts = {part: _Examples.of(each, schema, columns, target, rng) for part, each in vars(split).items()}
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
             for key, value in _scores(task, parts, rng):

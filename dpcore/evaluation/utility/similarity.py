@@ -140,14 +140,7 @@ def similarity(
             scores.append(_matrix_score(measures.CORRELATION, correlation, names))
     errors = _queries(cells, lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share))
     means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
-    scores.append(
-        Scored(
-            measure=measures.QUERIES,
-            value=means["release"],
-            floor=means["bootstrap"],
-            independent=means["shuffled"],
-        )
-    )
+    scores.append(_score(measures.QUERIES, means))
     with_others = {table: each.sum(axis=1) / max(1, len(names) - 1) for table, each in relations.items()}
     return SimilarityReport(
         columns=columns,
@@ -243,13 +236,14 @@ def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: S
     above = np.triu_indices(len(names), 1)
     off = {table: np.abs(tables["original"] - each)[above] for table, each in tables.items()}
     place = int(np.nanargmax(off["release"]))
-    return Scored(
-        measure=measure,
-        value=float(np.nanmean(off["release"])),
-        floor=float(np.nanmean(off["bootstrap"])),
-        independent=float(np.nanmean(off["shuffled"])),
-        worst=(names[above[0][place]], names[above[1][place]]),
-    )
+    means = {table: float(np.nanmean(each)) for table, each in off.items()}
+    return _score(measure, means, (names[above[0][place]], names[above[1][place]]))
+
+
+def _score(measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()) -> Scored:
+    """Return the score of a measure, from its figure of each table."""
+    floor, independent = of["bootstrap"], of["shuffled"]
+    return Scored(measure=measure, value=of["release"], floor=floor, independent=independent, worst=worst)
 
 
 def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
