@@ -1,0 +1,254 @@
+"""Cells of columns of numbers, found privately before anything else is read.
+
+A column is counted in public cells that grow with the numbers; then cells that hold many rows are split at
+round numbers and counted again, a few times. What is split follows from noisy counts alone. A row has one cell
+in each count, so that a person changes a count by at most their rows, and the losses of the counts add up.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP
+from dpcore.errors import UsageError
+from dpcore.evaluation.base import PrivateEvaluation
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.schema.column import Codes, Column
+from dpcore.schema.interval import Integer, NumberColumn
+from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.schema.schema import Schema
+from dpcore.text import Text
+
+Floats = npt.NDArray[np.float64]
+Marks = npt.NDArray[np.bool_]
+
+FACTS = ("low", "high", "bin_width", "cuts", "special")
+"""What is found of a column."""
+SHARE = Fraction(1, 20)
+"""Part of the loss of a release at epsilon 1, or of the whole budget where that is less."""
+PARTS = tuple(Fraction(tenths, 10) for tenths in (3, 5, 4, 5, 5, 10))
+"""Of what is left, what each count spends; the last one, and one with nothing more to split, spends all."""
+SMALLEST, LARGEST = -6, 12
+"""Powers of ten between which public cells grow."""
+SUBCELLS = 100
+"""Cells that a cell is split into, about."""
+HEAVY, RUN, SPIKE = 0.025, 0.02, 0.01
+"""Parts of all rows: in a cell that is split, in a run of neighbors that becomes one cell, and of a number that
+has a cell of its own, at least."""
+STANDS_OUT, FIRST, NEAR = 3.0, 3.5, 1.0
+"""Deviations of the noise: in a part of a split cell that is told from the others, in a public cell or in some
+beside each other, and in what lies beside those or is left of a split cell, at least."""
+WINDOWS = (1, 3, 9)
+"""Public cells that may stand out together."""
+
+
+def widest(column: NumberColumn) -> NumberColumn:
+    """Return the column in cells for any numbers, of which nothing was read: ..., -1, 0, 1, 2, 5, 10, ..."""
+    whole = isinstance(column, Integer)
+    powers = range(0 if whole else SMALLEST, LARGEST)
+    rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
+    starts = [-(10.0**LARGEST), *(-edge for edge in reversed(rising)), 0.0, *rising]
+    rest = tuple(fact for fact in column.from_data if fact not in FACTS)
+    plain = dataclasses.replace(column, from_data=rest, known_from="", reason="")
+    return _in_cells(plain, starts, 10.0**LARGEST, () if whole else (0.0,))
+
+
+def loss_of_search(budget: AnyLoss) -> Loss:
+    """Return what finding the cells of a table with this budget costs."""
+    if isinstance(budget, PureDP):
+        return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SHARE)
+    one = ApproxDP(epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9")
+    return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
+
+
+def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
+    """Return about how many rows the noise hides in a cell of so many columns. Public.
+
+    Args: rows: of a person, at most.
+    """
+    part = loss.share(PARTS[0] / columns)
+    return FIRST * math.sqrt(noise_variance(noise_scale(rows=rows, queries=1, loss=part), part))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellsOfNumbers(PrivateEvaluation):
+    """Bounds, cuts and single values of columns that are declared in public cells, such as `widest` ones.
+
+    Attributes:
+        columns: names of the columns.
+    """
+
+    kind = "cells of numbers"
+
+    columns: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.columns
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "columns": list(self.columns)}
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Describe the question by its columns."""
+        return Text("Cells of {columns}, found privately", columns=", ".join(fields["columns"]))
+
+    def check(self, schema: Schema) -> None:
+        """Refuse columns that hold no numbers.
+
+        Raises: ParameterError.
+        """
+        if not self.columns or not all(isinstance(schema.column(each), NumberColumn) for each in self.columns):
+            raise UsageError("cells are found of columns of numbers", remedy="name such columns")
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """Return {"columns": declarations of the columns, in the cells that were found}."""
+        searches = [_Search(column=schema.column(name)) for name in self.columns]
+        left = Fraction(1)
+        for part in PARTS:
+            split = [each for each in searches if not each.deviation or each.split()]
+            counted, share = (split, left * part) if split else (searches, left)
+            for each in counted:
+                each.count(measurer, measurer.loss.share(share / len(counted)))
+            left -= share
+            if not left:
+                break
+        return {"columns": [each.cells().to_dict() for each in searches]}
+
+
+@dataclass(kw_only=True)
+class _Search:
+    """What is known of one column so far, from public facts and noisy counts.
+
+    Attributes:
+        column: in the cells that are counted next.
+        starts: of the cells that were counted last.
+        rows: in each of them, about. Rows of a cell that was split are spread evenly over its parts, but for
+            those that stand out.
+        out: which ones stood out.
+        deviation: of the noise of the last count; 0 before the first.
+    """
+
+    column: Any
+    starts: Floats = field(default_factory=lambda: np.empty(0))
+    rows: Floats = field(default_factory=lambda: np.empty(0))
+    out: Marks = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    deviation: float = 0.0
+
+    def count(self, measurer: Measurer, loss: Loss) -> None:
+        """Count the rows in each cell. Costs `loss`."""
+        column = self.column
+
+        def cells(rows: pd.DataFrame) -> Codes:
+            """Return the cell of each row, by its own value alone."""
+            return column.encode(rows[column.name])
+
+        noisy = measurer.assigned(cells, column.size, (column.name,), loss)
+        values, deviation = noisy.values[: column.values_size], math.sqrt(noisy.variance)
+        starts = column.edges[:-1]
+        if not self.deviation:
+            out = _standing_out(values, deviation, starts)
+            rows = np.where(out, values, 0.0)
+        else:
+            out = values > STANDS_OUT * deviation
+            rows = np.where(out, values, 0.0)
+            whole = np.searchsorted(self.starts, starts, side="right") - 1
+            outs = np.bincount(whole, weights=out)
+            left = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
+            left[(outs > 0) & (left < NEAR * np.hypot(self.deviation, deviation * np.sqrt(outs)))] = 0.0
+            width = np.where(out, 0.0, column.ends - starts)
+            widths = np.bincount(whole, weights=width)[whole]
+            rows += left[whole] * np.divide(width, widths, out=np.zeros_like(width), where=widths > 0)
+        self.starts, self.rows, self.out, self.deviation = starts, rows, out, deviation
+
+    def split(self) -> bool:
+        """Split the cells that hold many rows; return whether there are any."""
+        column, whole = self.column, isinstance(self.column, Integer)
+        cuts, special = {column.low, *column.cuts}, {*column.special}
+        least = max(HEAVY * self.rows.sum(), STANDS_OUT * self.deviation)
+        for cell in np.flatnonzero((self.rows > least) & ~column.single):
+            inner = _multiples(self.starts[cell], column.ends[cell], whole=whole)
+            cuts.update(inner)
+            special.update(() if whole else inner)
+        self.column = _in_cells(column, sorted(cuts), column.high + whole, sorted(special))
+        return bool(self.column.values_size > len(self.starts))
+
+    def cells(self) -> NumberColumn:
+        """Return the column in the cells that were found; in those that were counted where none stood out."""
+        column, rows, starts, ends = self.column, self.rows, self.starts, self.column.ends
+        whole, single = isinstance(column, Integer), self.column.single
+        held = np.flatnonzero(rows > 0)
+        if not len(held):
+            return column
+        first, last = int(held[0]), int(held[-1])
+        if whole and ends[last] - starts[first] <= TARGET_CELLS:
+            return _in_cells(column, np.arange(starts[first], ends[last]).tolist(), ends[last])
+        alone = ((ends - starts == 1) if whole else single) & self.out & (rows > SPIKE * rows.sum())
+        begins, total = [starts[first]], rows[first]
+        for cell in range(first + 1, last + 1):
+            if alone[cell] or alone[cell - 1] or max(total, rows[cell]) >= RUN * rows.sum():
+                begins.append(starts[cell])
+                total = 0.0
+            total += rows[cell]
+        special = [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
+        after = {ends[cell]: starts[cell] for cell in np.flatnonzero(single)}
+        edges = sorted({after.get(each, each) for each in begins})
+        end = starts[last] if single[last] else ends[last]
+        return _in_cells(column, edges, end if end > edges[0] else column.edges[last + 2], special)
+
+
+def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()) -> Any:
+    """Return the column in cells that begin at `starts`; the last one ends at `end`."""
+    whole = isinstance(column, Integer)
+    number: Any = int if whole else float
+    low, *cuts = (number(each) for each in starts if each < end)
+    width = 1 if whole else None
+    if not cuts or whole and end - low == len(cuts) + 1:
+        cuts, width = [], number(end) - low if not cuts else 1
+    return dataclasses.replace(
+        column,
+        low=low,
+        high=number(end) - whole,
+        cuts=tuple(cuts),
+        bin_width=width,
+        special=tuple(map(number, special)),
+    )
+
+
+def _standing_out(values: Floats, deviation: float, starts: Floats) -> Marks:
+    """Mark public cells that stand out, alone or together, and what lies beside them and may hold rows.
+
+    Below 0, where few columns have numbers, what may is what stands out by itself.
+    """
+    holds = values > np.where(starts < 0, FIRST, NEAR) * deviation
+    out = np.zeros(len(values), dtype=np.bool_)
+    for width in WINDOWS:
+        window = np.ones(width)
+        clear = np.convolve(values, window, "same") > FIRST * deviation * math.sqrt(width)
+        out |= holds & (np.convolve(clear, window, "same") > 0)
+    for _ in values:
+        out |= holds & (np.append(out[1:], False) | np.append(False, out[:-1]))
+    return out
+
+
+def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
+    """Return the round numbers from `start` to below `end`, about as many as `SUBCELLS`."""
+    step = max(round_width((end - start) / SUBCELLS), float(whole))
+    if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart
+        return []
+    first, last = math.floor(start / step), math.ceil(end / step)
+    multiples = (float(f"{place * step:.12g}") for place in range(first, last + 1))
+    return [each for each in multiples if start <= each < end]
