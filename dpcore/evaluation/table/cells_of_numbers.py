@@ -34,7 +34,7 @@ FACTS = ("low", "high", "bin_width", "cuts", "special")
 """What is found of a column."""
 SHARE = Fraction(1, 20)
 """Part of the loss of a release at epsilon 1, or of the whole budget where that is less."""
-PARTS = tuple(Fraction(tenths, 10) for tenths in (3, 5, 4, 5, 5, 10))
+PARTS = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
 """Of what is left, what each count spends; the last one, and one with nothing more to split, spends all."""
 SMALLEST, LARGEST = -6, 12
 """Powers of ten between which public cells grow."""
@@ -43,7 +43,7 @@ SUBCELLS = 100
 HEAVY, RUN, SPIKE = 0.025, 0.02, 0.01
 """Parts of all rows: in a cell that is split, in a run of neighbors that becomes one cell, and of a number that
 has a cell of its own, at least."""
-STANDS_OUT, FIRST, NEAR = 3.0, 3.5, 1.0
+STANDS_OUT, FIRST, NEAR = 3.0, 4.0, 1.0
 """Deviations of the noise: in a part of a split cell that is told from the others, in a public cell or in some
 beside each other, and in what lies beside those or is left of a split cell, at least."""
 WINDOWS = (1, 3, 9)
@@ -160,12 +160,12 @@ class _Search:
         values, deviation = noisy.values[: column.values_size], math.sqrt(noisy.variance)
         starts = column.edges[:-1]
         if not self.deviation:
-            out = _standing_out(values, deviation, starts)
+            out = _standing_out(values / deviation, starts)
             rows = np.where(out, values, 0.0)
         else:
-            out = values > STANDS_OUT * deviation
-            rows = np.where(out, values, 0.0)
             whole = np.searchsorted(self.starts, starts, side="right") - 1
+            out = (values > STANDS_OUT * deviation) & (self.rows[whole] > 0)
+            rows = np.where(out, values, 0.0)
             outs = np.bincount(whole, weights=out)
             left = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
             left[(outs > 0) & (left < NEAR * np.hypot(self.deviation, deviation * np.sqrt(outs)))] = 0.0
@@ -228,19 +228,20 @@ def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequenc
     )
 
 
-def _standing_out(values: Floats, deviation: float, starts: Floats) -> Marks:
-    """Mark public cells that stand out, alone or together, and what lies beside them and may hold rows.
+def _standing_out(scores: Floats, starts: Floats) -> Marks:
+    """Mark public cells that stand out, alone or together, and those near them that may hold rows.
 
-    Below 0, where few columns have numbers, what may is what stands out by itself.
+    Args: scores: noisy counts in deviations of their noise. starts: beginnings of the cells.
     """
-    holds = values > np.where(starts < 0, FIRST, NEAR) * deviation
-    out = np.zeros(len(values), dtype=np.bool_)
+    out = (starts == 0) & (scores > STANDS_OUT)  # a 0 that many have may lie far from other numbers
     for width in WINDOWS:
         window = np.ones(width)
-        clear = np.convolve(values, window, "same") > FIRST * deviation * math.sqrt(width)
-        out |= holds & (np.convolve(clear, window, "same") > 0)
-    for _ in values:
-        out |= holds & (np.append(out[1:], False) | np.append(False, out[:-1]))
+        rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(width)
+        out |= (scores > NEAR) & (np.convolve(rest > FIRST, window, "same") > 0)
+    for _ in scores:
+        beside = np.convolve(out, np.ones(3), "same") > 0
+        out |= beside & (scores > np.where(starts < 0, STANDS_OUT, NEAR))
+        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (scores > STANDS_OUT)
     return out
 
 
