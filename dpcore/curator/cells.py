@@ -33,10 +33,11 @@ def open_with_cells(
         table: the private rows, or a connected source.
         schema: the public facts. Bounds, cuts and special values of `columns` are not looked at.
         columns: names of the columns of numbers, at least one.
-        budget: as of `Curator.open`, like what is in `options`.
+        budget: as of `Curator.open`.
         ledger: keeps the account.
-    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid; ParameterError for a column that
-        holds no numbers.
+        **options: others of `Curator.open`.
+    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid; ParameterError for a column
+        that holds no numbers.
 
     >>> import dpcore as dp
     >>> people = pd.DataFrame({"pay": [1_200.0, 2_300.0, 5_600.0] * 5_000})

@@ -29,11 +29,9 @@ class IntervalColumn(Column):
     Attributes:
         unreadable_is_missing: whether a value that is no number, or no day, counts as missing; it is refused
             otherwise.
-        found: the loss for which the cells were found privately, such as "epsilon 1/20"; empty where they were not.
     """
 
     unreadable_is_missing: bool = False
-    found: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -135,7 +135,7 @@ class Schema:
     @property
     def found(self) -> dict[str, str]:
         """Losses for which cells were found privately, by column."""
-        return {column.name: column.found for column in self.columns if getattr(column, "found", "")}
+        return {column.name: column.found for column in self.columns if column.found}
 
     @property
     def taken(self) -> tuple[str, ...]:

@@ -142,11 +142,11 @@ def not_covered(data_set: DataSet) -> list[str]:
         _("Releases made elsewhere."),
     ]
     declared = data_set.declaration
-    if declared is not None and declared.schema.from_data:
+    if declared is not None and declared.schema.taken:
         sentences.insert(
             0,
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
-                columns=commas(plain(name) for name in declared.schema.from_data)
+                columns=commas(plain(name) for name in declared.schema.taken)
             ),
         )
     return sentences

@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
@@ -224,13 +224,14 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
                 losses=join([loss_words(loss) for loss in guarantee.stands_on])
             )
         )
-    if guarantee.from_data:
-        columns = commas(shown(name) for name in guarantee.from_data)
+    if taken := [shown(name) for name in guarantee.from_data if name not in guarantee.found]:
+        columns = commas(taken)
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns
             )
         )
+    sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
         sentences.append(
@@ -241,6 +242,23 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
     sentences += declared_words(guarantee, shown=shown)
     sentences.append(_("Anything computed from this release alone is as safe as the release."))
     return sentences
+
+
+def found_words(columns: Iterable[str], loss: Mapping[str, str], *, shown: Callable[..., str] = plain) -> str:
+    """Say of which columns the cells are found privately, and for what."""
+    words = _(
+        "Found privately, for another {loss}: the cells of {columns}. Their kind, and whether values are "
+        "missing, were read from the table."
+    )
+    return words.format(loss=loss_words(loss), columns=commas(shown(name) for name in columns))
+
+
+def found_sentences(found: Mapping[str, str], *, shown: Callable[..., str] = plain) -> list[str]:
+    """Say the same of the columns of a schema or guarantee, a sentence for each loss."""
+    return [
+        found_words([name for name, each in found.items() if each == loss], dict([loss.split()]), shown=shown)
+        for loss in dict.fromkeys(found.values())
+    ]
 
 
 def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:

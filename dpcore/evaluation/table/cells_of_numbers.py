@@ -1,8 +1,8 @@
 """Cells of columns of numbers, found privately before anything else is read.
 
 A column is counted in public cells that grow with the numbers; then cells that hold many rows are split at
-round numbers and counted again, a few times. What is split follows from noisy counts alone. A row has one cell
-in each count, so that a person changes a count by at most their rows, and the losses of the counts add up.
+round numbers and counted again, a few times. What is split follows from noisy counts alone. A row has one
+cell in each count, so that a person changes a count by at most their rows, and losses of the counts add up.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,16 +41,16 @@ SMALLEST, LARGEST = -6, 12
 SUBCELLS = 100
 """Cells that a cell is split into, about."""
 HEAVY, RUN, SPIKE = 0.025, 0.02, 0.01
-"""Parts of all rows: in a cell that is split, in a run of neighbors that becomes one cell, and of a number that
-has a cell of its own, at least."""
+"""Parts of all rows, at least: in a cell that is split, in a run of neighbors that becomes one cell, and of a
+number that has a cell of its own."""
 STANDS_OUT, FIRST, NEAR = 3.0, 4.0, 1.0
-"""Deviations of the noise: in a part of a split cell that is told from the others, in a public cell or in some
-beside each other, and in what lies beside those or is left of a split cell, at least."""
+"""Deviations of the noise, at least: in a part of a split cell that is told from the others, in a public cell
+or in some beside each other, and in what lies beside those or is left of a split cell."""
 WINDOWS = (1, 3, 9)
 """Public cells that may stand out together."""
 
 
-def widest(column: NumberColumn) -> NumberColumn:
+def widest(column: Column) -> Column:
     """Return the column in cells for any numbers, of which nothing was read: ..., -1, 0, 1, 2, 5, 10, ..."""
     whole = isinstance(column, Integer)
     powers = range(0 if whole else SMALLEST, LARGEST)
@@ -111,7 +111,9 @@ class CellsOfNumbers(PrivateEvaluation):
 
         Raises: ParameterError.
         """
-        if not self.columns or not all(isinstance(schema.column(each), NumberColumn) for each in self.columns):
+        if not self.columns or not all(
+            isinstance(schema.column(each), NumberColumn) for each in self.columns
+        ):
             raise UsageError("cells are found of columns of numbers", remedy="name such columns")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
@@ -154,7 +156,8 @@ class _Search:
 
         def cells(rows: pd.DataFrame) -> Codes:
             """Return the cell of each row, by its own value alone."""
-            return column.encode(rows[column.name])
+            codes: Codes = column.encode(rows[column.name])
+            return codes
 
         noisy = measurer.assigned(cells, column.size, (column.name,), loss)
         values, deviation = noisy.values[: column.values_size], math.sqrt(noisy.variance)
@@ -186,13 +189,13 @@ class _Search:
         self.column = _in_cells(column, sorted(cuts), column.high + whole, sorted(special))
         return bool(self.column.values_size > len(self.starts))
 
-    def cells(self) -> NumberColumn:
+    def cells(self) -> Column:
         """Return the column in the cells that were found; in those that were counted where none stood out."""
         column, rows, starts, ends = self.column, self.rows, self.starts, self.column.ends
         whole, single = isinstance(column, Integer), self.column.single
         held = np.flatnonzero(rows > 0)
         if not len(held):
-            return column
+            return cast(Column, column)
         first, last = int(held[0]), int(held[-1])
         if whole and ends[last] - starts[first] <= TARGET_CELLS:
             return _in_cells(column, np.arange(starts[first], ends[last]).tolist(), ends[last])
@@ -210,15 +213,15 @@ class _Search:
         return _in_cells(column, edges, end if end > edges[0] else column.edges[last + 2], special)
 
 
-def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()) -> Any:
+def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()) -> Column:
     """Return the column in cells that begin at `starts`; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
     low, *cuts = (number(each) for each in starts if each < end)
     width = 1 if whole else None
-    if not cuts or whole and end - low == len(cuts) + 1:
+    if not cuts or (whole and end - low == len(cuts) + 1):
         cuts, width = [], number(end) - low if not cuts else 1
-    return dataclasses.replace(
+    declared: Column = dataclasses.replace(
         column,
         low=low,
         high=number(end) - whole,
@@ -226,6 +229,7 @@ def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequenc
         bin_width=width,
         special=tuple(map(number, special)),
     )
+    return declared
 
 
 def _standing_out(scores: Floats, starts: Floats) -> Marks:
@@ -233,7 +237,7 @@ def _standing_out(scores: Floats, starts: Floats) -> Marks:
 
     Args: scores: noisy counts in deviations of their noise. starts: beginnings of the cells.
     """
-    out = (starts == 0) & (scores > STANDS_OUT)  # a 0 that many have may lie far from other numbers
+    out: Marks = (starts == 0) & (scores > STANDS_OUT)  # a 0 that many have may lie far from other numbers
     for width in WINDOWS:
         window = np.ones(width)
         rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(width)
