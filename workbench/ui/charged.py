@@ -35,7 +35,7 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
         figures[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
-                title = _("accuracy of {column}, learned from the release").format(column=name)
+                title = describe({"kind": PrivateAccuracy.kind, "target": name})
                 figures[title] = PrivateAccuracy(release=release, target=name)
     return figures
 

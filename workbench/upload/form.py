@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.cells_of_numbers import loss_of_search, rows_hidden
+from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, loss_of_search, rows_hidden
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
@@ -90,9 +90,9 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     if draft.searching is None:
         many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
         draft.searching = many and not draft.sample
-    label = _("Find the cells of numbers privately")
+    label = plain(said(CellsOfNumbers.describe({"columns": names})), at_most=300)
     wanted = st.toggle(label, draft.searching, key=f"search-{draft.dataset}", persist_state="session")
-    st.caption(SAYS.say("search", columns=commas(plain(name) for name in names), rows=number(hidden)))
+    st.caption(SAYS.say("search", rows=number(hidden)))
     return names if wanted else ()
 
 
