@@ -40,7 +40,7 @@ def open_with_cells(
         that holds no numbers.
 
     >>> import dpcore as dp
-    >>> people = pd.DataFrame({"pay": [1_200.0, 2_300.0, 5_600.0] * 5_000})
+    >>> people = pd.DataFrame({"pay": [*range(1_000, 9_000)] * 2})
     >>> schema = dp.suggest_schema(people)
     >>> curator = open_with_cells(
     ...     people, schema, ["pay"], budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
-from dpcore.evaluation.table.cells_of_numbers import loss_of_search
+from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
@@ -73,7 +73,9 @@ def _propose(
     if budget is not None:
         most = loss_words(loss_fields(budget))
         epsilon = read_policy().proposed(purpose)
-        epsilon = epsilon if isinstance(budget, ZCDP) else min(epsilon, float(budget.epsilon))
+        if not isinstance(budget, ZCDP):
+            kept = 1 - SHARE if draft.finding else 1  # at least, once the cells were found
+            epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
