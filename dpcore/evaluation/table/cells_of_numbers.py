@@ -20,11 +20,12 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP
 from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from dpcore.schema.schema import Schema
+from dpcore.tables.counts import half_width
 from dpcore.text import Text
 
 Floats = npt.NDArray[np.float64]
@@ -43,9 +44,9 @@ SUBCELLS = 100
 HEAVY, RUN, SPIKE = 0.025, 0.02, 0.01
 """Parts of all rows, at least: in a cell that is split, in a run of neighbors that becomes one cell, and of a
 number that has a cell of its own."""
-STANDS_OUT, FIRST, NEAR = 3.0, 4.0, 1.0
-"""Deviations of the noise, at least: in a part of a split cell that is told from the others, in a public cell
-or in some beside each other, and in what lies beside those or is left of a split cell."""
+STANDS_OUT, FIRST, NEAR = 0.9973, 0.99994, 0.68
+"""Chances that noise alone is less than what is in a part of a split cell that is told from the others, in
+a public cell or in some beside each other, and in what lies beside those or is left of a split cell."""
 WINDOWS = (1, 3, 9)
 """Public cells that may stand out together."""
 
@@ -75,7 +76,8 @@ def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
     Args: rows: of a person, at most.
     """
     part = loss.share(PARTS[0] / columns)
-    return FIRST * math.sqrt(noise_variance(noise_scale(rows=rows, queries=1, loss=part), part))
+    variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
+    return half_width(variance, noise_of(part), FIRST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,7 @@ class CellsOfNumbers(PrivateEvaluation):
         searches = [_Search(column=schema.column(name)) for name in self.columns]
         left = Fraction(1)
         for part in PARTS:
-            split = [each for each in searches if not each.deviation or each.split()]
+            split = [each for each in searches if not len(each.starts) or each.split()]
             counted, share = (split, left * part) if split else (searches, left)
             for each in counted:
                 each.count(measurer, measurer.loss.share(share / len(counted)))
@@ -141,14 +143,16 @@ class _Search:
         rows: in each of them, about. Rows of a cell that was split are spread evenly over its parts, but for
             those that stand out.
         out: which ones stood out.
-        deviation: of the noise of the last count; 0 before the first.
+        deviation: of the noise in each.
+        least: rows of each that is split.
     """
 
     column: Any
     starts: Floats = field(default_factory=lambda: np.empty(0))
     rows: Floats = field(default_factory=lambda: np.empty(0))
     out: Marks = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    deviation: float = 0.0
+    deviation: Floats = field(default_factory=lambda: np.empty(0))
+    least: Floats = field(default_factory=lambda: np.empty(0))
 
     def count(self, measurer: Measurer, loss: Loss) -> None:
         """Count the rows in each cell. Costs `loss`."""
@@ -160,29 +164,36 @@ class _Search:
             return codes
 
         noisy = measurer.assigned(cells, column.size, (column.name,), loss)
-        values, deviation = noisy.values[: column.values_size], math.sqrt(noisy.variance)
-        starts = column.edges[:-1]
-        if not self.deviation:
-            out = _standing_out(values / deviation, starts)
+        one = math.sqrt(noisy.variance)
+        near, clear, first = (noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST))
+        values, starts = noisy.values[: column.values_size], column.edges[:-1]
+        deviation = np.full(len(values), one)
+        if not len(self.starts):
+            out = _standing_out(values / one, starts, near, clear, first)
             rows = np.where(out, values, 0.0)
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
-            out = (values > STANDS_OUT * deviation) & (self.rows[whole] > 0)
+            before = self.deviation[whole]
+            again = self.out[whole] & (np.bincount(whole)[whole] == 1)  # was not split, and is counted better
+            weight = np.where(again, before**2 / (before**2 + deviation**2), 1.0)
+            values = weight * values + (1 - weight) * self.rows[whole]
+            deviation = np.sqrt(weight) * deviation
+            out = (values > clear * deviation) & (self.rows[whole] > 0)
             rows = np.where(out, values, 0.0)
-            outs = np.bincount(whole, weights=out)
             left = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
-            left[(outs > 0) & (left < NEAR * np.hypot(self.deviation, deviation * np.sqrt(outs)))] = 0.0
+            noise = np.sqrt(self.deviation**2 + np.bincount(whole, weights=out * deviation**2))
+            left[(np.bincount(whole, weights=out) > 0) & (left < near * noise)] = 0.0
             width = np.where(out, 0.0, column.ends - starts)
             widths = np.bincount(whole, weights=width)[whole]
             rows += left[whole] * np.divide(width, widths, out=np.zeros_like(width), where=widths > 0)
         self.starts, self.rows, self.out, self.deviation = starts, rows, out, deviation
+        self.least = np.maximum(HEAVY * rows.sum(), clear * deviation)
 
     def split(self) -> bool:
         """Split the cells that hold many rows; return whether there are any."""
         column, whole = self.column, isinstance(self.column, Integer)
         cuts, special = {column.low, *column.cuts}, {*column.special}
-        least = max(HEAVY * self.rows.sum(), STANDS_OUT * self.deviation)
-        for cell in np.flatnonzero((self.rows > least) & ~column.single):
+        for cell in np.flatnonzero((self.rows > self.least) & ~column.single):
             inner = _multiples(self.starts[cell], column.ends[cell], whole=whole)
             cuts.update(inner)
             special.update(() if whole else inner)
@@ -232,20 +243,25 @@ def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequenc
     return declared
 
 
-def _standing_out(scores: Floats, starts: Floats) -> Marks:
+def _standing_out(scores: Floats, starts: Floats, near: float, clear: float, first: float) -> Marks:
     """Mark public cells that stand out, alone or together, and those near them that may hold rows.
 
-    Args: scores: noisy counts in deviations of their noise. starts: beginnings of the cells.
+    Args:
+        scores: noisy counts in deviations of their noise.
+        starts: beginnings of the cells.
+        near: deviations for the chance `NEAR`.
+        clear: the same for `STANDS_OUT`.
+        first: the same for `FIRST`.
     """
-    out: Marks = (starts == 0) & (scores > STANDS_OUT)  # a 0 that many have may lie far from other numbers
+    out: Marks = (starts == 0) & (scores > clear)  # a 0 that many have may lie far from other numbers
     for width in WINDOWS:
         window = np.ones(width)
         rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(width)
-        out |= (scores > NEAR) & (np.convolve(rest > FIRST, window, "same") > 0)
+        out |= (scores > near) & (np.convolve(rest > first, window, "same") > 0)
     for _ in scores:
         beside = np.convolve(out, np.ones(3), "same") > 0
-        out |= beside & (scores > np.where(starts < 0, STANDS_OUT, NEAR))
-        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (scores > STANDS_OUT)
+        out |= beside & (scores > np.where(starts < 0, clear, near))
+        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (scores > clear)
     return out
 
 
