@@ -41,9 +41,9 @@ SMALLEST, LARGEST = -6, 12
 """Powers of ten between which public cells grow."""
 SUBCELLS = 100
 """Cells that a cell is split into, about."""
-HEAVY, RUN, SPIKE = 0.025, 0.02, 0.01
-"""Parts of all rows, at least: in a cell that is split, in a run of neighbors that becomes one cell, and of a
-number that has a cell of its own."""
+HEAVY, RUN, SPIKE, TAIL = 0.025, 0.02, 0.01, 0.005
+"""Parts of all rows: at least in a cell that is split, in a run of neighbors that becomes one cell, and of a
+number that has a cell of its own; and what is not left beyond the last cell, even if noise is larger."""
 STANDS_OUT, FIRST, NEAR = 0.9973, 0.99994, 0.68
 """Chances that noise alone is less than what is in a part of a split cell that is told from the others, in
 a public cell or in some beside each other, and in what lies beside those or is left of a split cell."""
@@ -168,6 +168,8 @@ class _Search:
         near, clear, first = (noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST))
         values, starts = noisy.values[: column.values_size], column.edges[:-1]
         deviation = np.full(len(values), one)
+        sure = self.rows.sum() if len(self.starts) else values[values > first * one].sum()
+        near = min(near, TAIL * sure / one)
         if not len(self.starts):
             out = _standing_out(values / one, starts, near, clear, first)
             rows = np.where(out, values, 0.0)
