@@ -72,7 +72,8 @@ def found_in(frame: pd.DataFrame, schema: dp.Schema) -> dict[str, Column]:
     names = [each.name for each in numbers if set(FACTS).intersection(each.from_data)]
     if len(frame) < ROWS or not names:
         return {}
-    curator = dp.open_with_cells(frame, schema, names, budget=BUDGET, ledger=dp.MemoryLedger())
+    each_row = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1))  # as they are decoded
+    curator = dp.open_with_cells(frame, each_row, names, budget=BUDGET, ledger=dp.MemoryLedger())
     return {name: curator.schema.column(name) for name in names}
 
 
