@@ -5,6 +5,7 @@ from dpcore.accounting.loss import ApproxDP as ApproxDP
 from dpcore.accounting.loss import PureDP as PureDP
 from dpcore.accounting.memory import MemoryLedger as MemoryLedger
 from dpcore.curator import Curator as Curator
+from dpcore.curator import open_with_cells as open_with_cells
 from dpcore.errors import BudgetError as BudgetError
 from dpcore.errors import BudgetExceeded as BudgetExceeded
 from dpcore.errors import BudgetFixed as BudgetFixed

@@ -43,6 +43,7 @@ class Guarantee:
         unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         known_from: where what is declared of a column is known from, as its owner says, by column.
+        found: the losses, not in `loss`, for which cells of columns were found privately, by column.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
     """
@@ -52,6 +53,7 @@ class Guarantee:
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known_from: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
@@ -87,6 +89,7 @@ class Guarantee:
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "known_from": dict(self.known_from),
+            **({"found": dict(self.found)} if self.found else {}),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
@@ -101,6 +104,7 @@ class Guarantee:
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             known_from=fields.get("known_from", {}),
+            found=fields.get("found", {}),
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
         )
@@ -122,6 +126,7 @@ def guarantee_of(
         unit=str(schema.unit),
         from_data=schema.from_data,
         known_from={column.name: column.known_from for column in schema.columns if column.known_from},
+        found=schema.found,
         declared_by=schema.declared_by,
     )
 

@@ -12,6 +12,7 @@ from dpcore.evaluation.base import PrivateEvaluation as PrivateEvaluation
 from dpcore.evaluation.base import RowsEvaluation as RowsEvaluation
 from dpcore.evaluation.table.audit import Audit as Audit
 from dpcore.evaluation.table.audit import AuditReport as AuditReport
+from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers as CellsOfNumbers
 from dpcore.evaluation.table.criteria import EvidenceOf as EvidenceOf
 from dpcore.evaluation.table.one_person import Known as Known
 from dpcore.evaluation.table.one_person import OnePerson as OnePerson

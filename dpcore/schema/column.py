@@ -54,6 +54,7 @@ class Column(Registered, ABC):
         synonyms: pairs of texts: the first counts as the second, such as "<0.5" as 0.25.
         from_data: names of the facts that were taken from the data and not known from outside.
         known_from: where the other facts are known from, in one line.
+        found: the loss for which the cells were found privately, such as "epsilon 1/20"; empty for others.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
 
@@ -63,6 +64,7 @@ class Column(Registered, ABC):
     synonyms: tuple[tuple[str, str], ...] = ()
     from_data: tuple[str, ...] = ()
     known_from: str = field(default="", compare=False)
+    found: str = field(default="", compare=False)
     reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:

@@ -132,6 +132,16 @@ class Schema:
         columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 
+    @property
+    def found(self) -> dict[str, str]:
+        """Losses for which cells were found privately, by column."""
+        return {column.name: column.found for column in self.columns if column.found}
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Columns of which facts were taken from the data, and more than the kind and what is missing."""
+        return tuple(name for name in self.from_data if name not in self.found)
+
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Cell numbers of every declared column, int64, one per row.
 

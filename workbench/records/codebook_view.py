@@ -9,7 +9,7 @@ from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
 from workbench.ui.language import Words, _, commas, n_, said
-from workbench.ui.wording import plain, unit_words
+from workbench.ui.wording import found_sentences, plain, unit_words
 
 FACTS = Words("records.facts")
 
@@ -48,12 +48,14 @@ def show(data_set: DataSet) -> None:
     if schema.excluded:
         left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)
         st.caption(_("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000)))
-    if schema.from_data:
+    for sentence in found_sentences(schema.found):
+        st.write(sentence)
+    if schema.taken:
         st.warning(
             _(
                 "Some facts were taken from the data: {columns}. Every guarantee says so, because they "
                 "reveal something about the table."
-            ).format(columns=plain(commas(schema.from_data), at_most=400))
+            ).format(columns=plain(commas(schema.taken), at_most=400))
         )
     with st.container(horizontal=True):
         file_view.download(

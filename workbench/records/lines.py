@@ -138,8 +138,8 @@ def not_covered(data_set: DataSet) -> list[str]:
         _("Releases made elsewhere."),
     ]
     declared = data_set.declaration
-    if declared is not None and declared.schema.from_data:
-        sentences.insert(0, from_data_words(declared.schema.from_data))
+    if declared is not None and declared.schema.taken:
+        sentences.insert(0, from_data_words(declared.schema.taken))
     return sentences
 
 

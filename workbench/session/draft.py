@@ -44,6 +44,8 @@ class Draft:
         declared: who is protected, as the operator of the source declared it; None where nobody did.
         page: where it is wanted, once it is open; "upload" for the Data page itself.
         rows: how many are expected, of a table that is planned by the names of its columns; None for others.
+        finding: columns of numbers whose cells are found privately when it is opened.
+        searching: whether that is proposed; None before it was asked.
         plan: on what its releases are planned, with a ledger that is forgotten.
     """
 
@@ -74,4 +76,6 @@ class Draft:
     declared: PrivacyUnit | None = None
     page: str = "upload"
     rows: int | None = None
+    finding: tuple[str, ...] = ()
+    searching: bool | None = None
     plan: Curator | None = None

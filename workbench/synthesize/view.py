@@ -64,9 +64,8 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(half=number(worst))
             )
         read = recipe.reads(curator.schema.domain)
-        from_data = [plain(name) for name in curator.schema.from_data if name in read]
-        if from_data:
-            st.warning(WORDS.say("not covered", columns=commas(from_data)))
+        if taken := [plain(name) for name in curator.schema.taken if name in read]:
+            st.warning(WORDS.say("not covered", columns=commas(taken)))
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
             pay = st.button(

@@ -9,13 +9,15 @@ from dpcore.curator import Curator
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.base import PrivateEvaluation
+from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers
 from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.release import PrivateReport, Release
-from dpcore.schema import Boolean, Categorical
+from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
 from workbench.ui import epsilon_view
-from workbench.ui.language import Words, _, capital
+from workbench.ui.columns import values_words
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.releases import describe
 from workbench.ui.wording import percent, plain, spent_epsilon
 
@@ -33,7 +35,7 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
         figures[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
-                title = _("accuracy of {column}, learned from the release").format(column=name)
+                title = describe({"kind": PrivateAccuracy.kind, "target": name})
                 figures[title] = PrivateAccuracy(release=release, target=name)
     return figures
 
@@ -74,7 +76,8 @@ def _requests(curator: Curator, state: State) -> list[str]:
 def title(report: PrivateReport) -> str:
     """Describe the question in a few words."""
     about = report.about[0]
-    return describe({"kind": report.kind, "target": about, "way": about, "column": about})
+    asked = {"target": about, "way": about, "column": about, "columns": report.about}
+    return describe({"kind": report.kind, **asked})
 
 
 def words(report: PrivateReport) -> str:
@@ -87,6 +90,9 @@ def words(report: PrivateReport) -> str:
         return capital(words.format(**content))
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
+    if report.kind == CellsOfNumbers.kind:
+        columns = map(Column.from_dict, report.content["columns"])
+        return "; ".join(named(plain(column.name), values_words(column)) for column in columns)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return capital(Words("evaluate.sentences").say("changed", **content))
 

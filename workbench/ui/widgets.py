@@ -374,7 +374,7 @@ def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: fl
     errors = model.noise_errors()
     columns, pairs = tuple(errors.columns), errors.to_numpy()
     if len(columns) < 2:
-        st.info(_("There is one column only."))
+        st.info(_("This release has one column only."))
         return
     if shown is None:
         shown = choose_readable(columns, pairs, key="noise-columns")

@@ -223,8 +223,9 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
                 losses=join([loss_words(loss) for loss in guarantee.stands_on])
             )
         )
-    if guarantee.from_data:
-        sentences.append(from_data_words(guarantee.from_data, shown=shown))
+    if taken := [name for name in guarantee.from_data if name not in guarantee.found]:
+        sentences.append(from_data_words(taken, shown=shown))
+    sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
         sentences.append(
@@ -241,6 +242,23 @@ def from_data_words(columns: Iterable[str], *, shown: Callable[..., str] = plain
     """Write the sentence about facts of some columns that the data told of itself."""
     words = _("Not covered: bounds or categories that were taken from the data itself, of {columns}.")
     return words.format(columns=commas(map(shown, columns)))
+
+
+def found_words(columns: Iterable[str], loss: Mapping[str, str], *, shown: Callable[..., str] = plain) -> str:
+    """Say of which columns the cells are found privately, and for what."""
+    words = _(
+        "Found privately, for another {loss}: the cells of {columns}. Their kind, and whether values are "
+        "missing, were read from the table."
+    )
+    return words.format(loss=loss_words(loss), columns=commas(shown(name) for name in columns))
+
+
+def found_sentences(found: Mapping[str, str], *, shown: Callable[..., str] = plain) -> list[str]:
+    """Say the same of the columns of a schema or guarantee, a sentence for each loss."""
+    return [
+        found_words([name for name, each in found.items() if each == loss], dict([loss.split()]), shown=shown)
+        for loss in dict.fromkeys(found.values())
+    ]
 
 
 def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
+from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
 from workbench.ui.language import Words, _, n_, said
-from workbench.ui.wording import epsilon_words, listed, loss_words, number, plain, unit_words
+from workbench.ui.wording import epsilon_words, found_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
 from workbench.upload.opening import PLAN
 
@@ -40,14 +41,15 @@ def show(draft: Draft) -> None:
         if is_shared
         else ""
     )
-    proposal, questions = st.container(), st.container()
+    proposal, questions, at_last = st.container(), st.container(), st.container()
     named = draft.schema.unit.id_column is not None and not draft.sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
-    with st.expander(_("2 · What is publicly known?"), expanded=draft.rows is not None):
-        schema = form.ask_schema(draft, unit, questions) if unit else None
+    known = st.expander(_("2 · What is publicly known?"), expanded=draft.rows is not None)
     with st.expander(_("3 · Budget")):
-        budget = form.ask_budget(draft, questions) if unit else None
+        budget = form.ask_budget(draft, at_last) if unit else None
+    with known:
+        schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
         _propose(draft, unit, schema, budget, purpose)
     _about_the_file(draft)
@@ -65,11 +67,15 @@ def _propose(
         if schema.excluded:
             left_out = listed([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
+        if draft.finding and budget is not None:
+            lines.append(found_words(draft.finding, loss_fields(loss_of_search(budget))))
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
         epsilon = read_policy().proposed(purpose)
-        epsilon = epsilon if isinstance(budget, ZCDP) else min(epsilon, float(budget.epsilon))
+        if not isinstance(budget, ZCDP):
+            kept = 1 - SHARE if draft.finding else 1  # at least, once the cells were found
+            epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:

@@ -3,14 +3,16 @@
 import dataclasses
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
+from dpcore.evaluation.table.cells_of_numbers import widest
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
+from dpcore.schema.interval import NumberColumn
 from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import SEXES
 from dpcore.tables.counts import half_width
@@ -42,7 +44,8 @@ class FactQuestion:
 
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """Return the first open question; None where all is known from outside or was left as it is."""
-    unsaid = [column for column in schema.columns if column.from_data and column.name not in draft.left]
+    open_facts = set(schema.taken) - draft.left
+    unsaid = [column for column in schema.columns if column.name in open_facts]
     public = tuple(column for column in unsaid if is_public(column, rare(draft, schema, column)))
     if public:
         return FactQuestion(kind="public", columns=public, more=len(unsaid) - len(public))
@@ -50,6 +53,21 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
     return FactQuestion(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1) if unsaid else None
+
+
+def to_find(schema: Schema) -> tuple[str, ...]:
+    """Return the columns of numbers whose bounds are the table's own, and may be found privately instead."""
+    numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
+    return tuple(column.name for column in numbers if {"low", "high"}.intersection(column.from_data))
+
+
+def as_found(schema: Schema, names: Collection[str]) -> Schema:
+    """Return the schema without what will be found privately of some columns."""
+    columns = [
+        dataclasses.replace(widest(column), found="later") if column.name in names else column
+        for column in schema.columns
+    ]
+    return dataclasses.replace(schema, columns=tuple(columns))
 
 
 def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:

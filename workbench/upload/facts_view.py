@@ -30,9 +30,9 @@ def ask(draft: Draft, schema: Schema) -> None:
         st.info(_("Spelled in two ways: {labels}.").format(labels=plain(commas(spelled), at_most=300)))
         st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
     question = facts.next_question(draft, schema)
-    if schema.from_data:
+    if schema.taken:
         st.warning(
-            SAYS.say("taken", columns=commas(plain(name) for name in schema.from_data)),
+            SAYS.say("taken", columns=commas(plain(name) for name in schema.taken)),
             icon=":material/warning:",
         )
     if question is not None:

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, loss_of_search, rows_hidden
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.session.draft import Draft
@@ -17,13 +18,15 @@ from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
-from workbench.upload import column_view, facts_view, opening
+from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import EXPLAINED
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 SAYS = Words("upload.form")
 
 GRID, SINGLY = "grid", "one"
+FEW_HIDDEN = 5
+"""Times the rows that noise hides, in cells that are found privately, from which that is proposed."""
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
 TITLES = Words("upload.grid")
@@ -31,10 +34,13 @@ TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
 
-def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Schema | None:
+def ask_schema(
+    draft: Draft, unit: PrivacyUnit, budget: AnyLoss | None, questions: DeltaGenerator
+) -> Schema | None:
     """Ask what is publicly known, column by column; None while it does not hold.
 
-    Args: questions: place for what is to be answered or mended, in sight.
+    Args: budget: of which finding cells privately takes a part. questions: place for what is to be answered
+        or mended, in sight.
     """
     st.markdown(
         SAYS["known"],
@@ -51,16 +57,19 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
             ),
             hide_index=True,
         )
+    search = st.container()
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
     way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
+    with search:
+        draft.finding = _ask_search(draft, schema, budget) if schema and budget and draft.rows is None else ()
     with questions:
         for name, error in problems.items():
             if name or draft.rows is None:  # a plan begins without a column
                 widgets.error_box(error)
         if schema and draft.rows is None:
-            facts_view.ask(draft, schema)
+            facts_view.ask(draft, facts.as_found(schema, draft.finding))
     if schema and draft.rows is None:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
@@ -70,6 +79,21 @@ def ask_schema(draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator) -> Sc
             questions.error(SAYS.say("no cell", columns=commas(plain(name) for name in refused)))
             return None
     return schema
+
+
+def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
+    """Ask whether the cells of numbers that were read from the table are found privately; return of which."""
+    names = facts.to_find(schema)
+    if not names:
+        return ()
+    hidden = rows_hidden(len(names), schema.unit.max_rows, loss_of_search(budget))
+    if draft.searching is None:
+        many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
+        draft.searching = many and not draft.sample
+    label = plain(said(CellsOfNumbers.describe({"columns": names})), at_most=300)
+    wanted = st.toggle(label, draft.searching, key=f"search-{draft.dataset}", persist_state="session")
+    st.caption(SAYS.say("search", rows=number(hidden)))
+    return names if wanted else ()
 
 
 def _grid(draft: Draft) -> pd.DataFrame:

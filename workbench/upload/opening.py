@@ -2,13 +2,14 @@
 
 import dataclasses
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.curator import Curator
+from dpcore.curator import Curator, open_with_cells
 from dpcore.errors import SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
@@ -181,7 +182,8 @@ def open_draft(
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
-            curator = Curator.open(
+            open_table = partial(open_with_cells, columns=draft.finding) if draft.finding else Curator.open
+            curator = open_table(
                 table,
                 schema,
                 budget=budget,
@@ -194,7 +196,7 @@ def open_draft(
             answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
             likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
             reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
-        schema = dataclasses.replace(schema, unit=curator.schema.unit)
+        schema = dataclasses.replace(schema, columns=curator.schema.columns, unit=curator.schema.unit)
         session.session().add(curator, declared(draft, schema), size=draft.size)
         if plan is not None:
             session.leave(plan)

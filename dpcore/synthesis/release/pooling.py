@@ -110,7 +110,7 @@ def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
         {
             key: fact
             for key, fact in schema.column(name).to_dict().items()
-            if key not in ("from_data", "known_from", "reason")
+            if key not in ("from_data", "known_from", "found", "reason")
         }
         for name in columns
     ]
