@@ -184,6 +184,7 @@ def recipe(random: Random, schema: dp.Schema) -> Recipe:
     names = list(schema.domain.names)
     some = random.sample(names, random.randint(1, min(len(names), 4)))
     ordered = frozenset(random.sample(names, random.randint(0, len(names))))
+    last = frozenset(random.sample(sorted(ordered), random.randint(0, len(ordered))))
     kinds = ["histogram", "marginals", "independent", "joint", "adaptive", "tree", "gaussian", "statistics"]
     kind = random.choice([*kinds, "categories", "some", "closeness"])
     if len(names) > 60:
@@ -199,9 +200,10 @@ def recipe(random: Random, schema: dp.Schema) -> Recipe:
     if kind == "adaptive":
         limit = random.choice([1, 1000, 4_000_000])
         degree = random.choice([2, 2, 3])
-        return dp.Adaptive(ordered=ordered, degree=degree, rounds=random.choice([1, 2, 3]), max_cells=limit)
+        rounds = random.choice([1, 2, 3])
+        return dp.Adaptive(ordered=ordered, with_missing=last, degree=degree, rounds=rounds, max_cells=limit)
     if kind == "tree":
-        return Tree(ordered=ordered)
+        return Tree(ordered=ordered, with_missing=last)
     if kind == "gaussian":
         rest = [name for name in names if name != some[0] and schema.domain.size(name) > 1]
         cut = random.randint(0, len(rest))

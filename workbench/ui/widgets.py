@@ -384,6 +384,6 @@ def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: fl
     st.caption(
         _(
             "Expected total variation distance of each pair by noise alone. It was computed from the release "
-            "and may be published. White pairs were not measured."
+            "and may be published. White pairs have no table of their own."
         )
     )

@@ -175,7 +175,7 @@ def answer_to(count: RowCount, counted: str = "") -> list[str]:
         return [
             rows,
             _(
-                "This follows from the model: these columns were not measured together. If they "
+                "This follows from the model: no table of these columns was measured. If they "
                 "are related otherwise, it is wrong, and no interval says by how much."
             ),
         ]

@@ -31,8 +31,9 @@ from dpcore.tables.counts import Marginal, Values, pack, unpack
 from dpcore.tables.sums import Entry, levels
 
 MOST_SHARE = Fraction(10, 100)  # of the loss of a release
-PRECISE, LOUD = 0.0075, 0.25
-"""Deviations of a number, in parts of all rows: one that is not worth more, and one that tells nothing."""
+PRECISE, LOUD, LOUD_ALONE = 0.0075, 0.25, 0.05
+"""Deviations of a number, in parts of all rows: one that is not worth more, and those that tell nothing, of
+many pairs and of a single one, whose noise is hardly told from a relation."""
 STRONGEST = 5.0  # a relation of normal numbers of which nine tenths of the variance are one
 HALVINGS, SWEEPS, LAST_SWEEPS = 12, 6, 40
 FIRM = 0.2  # variance of a moved table in parts of that of the measured one
@@ -61,7 +62,8 @@ def concordance_share(
         MOST_SHARE, Fraction(pairs, len(sizes) * (len(sizes) - 1))
     )  # half of what they are of all pairs
     share = min(most, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
-    return share if part * PRECISE**2 <= share * LOUD**2 else Fraction(0)
+    loud = min(LOUD**2, LOUD_ALONE**2 * pairs)
+    return share if part * PRECISE**2 <= share * loud else Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

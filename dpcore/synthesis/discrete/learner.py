@@ -98,8 +98,9 @@ class Learner:
         inside = {
             name: rows[: len(rows) - (name in self._columns.with_missing)]
             for name, rows in self._columns.start.items()
-            if name in self._columns.ordered and len(rows) > 2
+            if name in self._columns.ordered
         }
+        inside = {name: rows for name, rows in inside.items() if len(rows) > 2}
         if len(inside) < 2:
             self.measure_columns(loss)
         else:

@@ -43,7 +43,8 @@ class SyntheticModel(Model):
         measurements: every noisy table that was paid for, over groups, and of contrasts the differences
             alone, each independent of the others; to be used again by a later run.
         beyond: pairs outside the tree that were measured over coarser cells; rows are drawn towards them.
-        concordances: of pairs of ordered columns, which rows are drawn towards, too.
+        concordances: of pairs of ordered columns, which rows are drawn towards, too. They move pairs alone:
+            `given` and tables of three columns are those of the graph.
         losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 

@@ -76,11 +76,15 @@ class TableRecipe(Recipe):
     ordered: frozenset[str] = frozenset()
     with_missing: frozenset[str] = frozenset()
     constraints: Constraints = field(default_factory=Constraints)
-    concordant: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ordered", frozenset(self.ordered))
         object.__setattr__(self, "with_missing", frozenset(self.with_missing))
+
+    @property
+    def concordant(self) -> bool:
+        """Whether a part of the loss goes to `Concordances`."""
+        return False
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and constraints that cannot be kept."""
@@ -179,11 +183,11 @@ class Adaptive(TableRecipe):
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
             noise leaves nothing to put into them.
         earlier: a model of an earlier release of the same table; its measurements, but for those of
-            `beyond`, are used again, so that the guarantee of the new release names the loss of both.
+            `beyond` and `concordances`, are used again, so that the guarantee of the new release names the
+            loss of both. Numbers of pairs are not asked for then.
     """
 
     kind: ClassVar[str] = "adaptive"
-    concordant: ClassVar[bool] = True
 
     degree: int = 2
     weights: Mapping[Clique, float] = field(default_factory=dict)
@@ -203,6 +207,10 @@ class Adaptive(TableRecipe):
     @property
     def stands_on(self) -> tuple[Loss, ...]:
         return self.earlier.losses if self.earlier else ()
+
+    @property
+    def concordant(self) -> bool:
+        return self.earlier is None  # whose groups may be in no order
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""

@@ -47,6 +47,7 @@ MIN_SWEEPS = 15
 WORK = 1_500_000_000  # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
 TOLERANCE = 0.05  # of a noise deviation, root mean square over the cells of the worst clique
 SMALLEST = 1e-250
+FARTHEST = 300.0  # of a potential, so that products of factors stay finite
 CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
 
 
@@ -102,7 +103,7 @@ def fit(
     given = [*(((name,), start[name] / start[name].sum()) for name in domain.names), *factors]
     clusters = _clusters(tree, tables, warm or {}, strongest or {})
     blocks = [block for held in clusters for cluster in held for block in cluster.blocks]
-    begun = [(block.clique, np.exp(block.theta)) for block in blocks if block.theta.any()]
+    begun = [(block.clique, _grown(block.theta)) for block in blocks if block.theta.any()]
     state = State(tree, product_potentials(tree, [*given, *begun]))
     _scale(state, total)
     joint = [m for m in tables if len(m.clique) > 1] or tables
@@ -118,7 +119,7 @@ def fit(
         moved = _sweep(state, clusters, strength)
         sweeps += 1
     thetas = {block.clique: block.theta for block in blocks}
-    learned = tuple((clique, np.exp(theta)) for clique, theta in thetas.items())
+    learned = tuple((clique, _grown(theta)) for clique, theta in thetas.items())
     return Fit(
         model=GraphicalModel(tree=tree, factors=(*given, *learned), total=total),
         potentials=thetas,
@@ -248,6 +249,12 @@ def _sweep(state: State, clusters: Sequence[Sequence[_Cluster]], strength: float
     while len(path) > 1:
         state.up(path.pop())
     return moved
+
+
+def _grown(theta: Values) -> Values:
+    """Return a factor, of finite numbers also where rows break a stated fact at next to no noise."""
+    factor: Values = np.exp(np.clip(theta, -FARTHEST, FARTHEST))
+    return factor
 
 
 def _scale(state: State, total: float) -> None:

@@ -117,10 +117,12 @@ def _check_tables(release: Release) -> None:
             _check_coarse_pairs(model.beyond, coarse)
         if model.concordances is not None:
             sides = model.concordances.sides
-            _demand(*(np.isin(each, (-1, 0, 1)).all() for each in sides.values()))
+            _demand(*(np.isin(each, (-1, 0, 1)).all() and each.any() for each in sides.values()))
             _demand(*(each.shape == (coarse.size(name),) for name, each in sides.items()))
             _demand(*(abs(each) <= MOST for each in model.concordances.rows.values()))
-            _demand(sides.keys() >= {name for pair in model.concordances.rows for name in pair})
+            pairs = {frozenset(pair) for pair in model.concordances.rows}
+            _demand(len(pairs) == len(model.concordances.rows), all(len(pair) == 2 for pair in pairs))
+            _demand(*(sides.keys() >= pair for pair in pairs))
     _demand(math.isfinite(model.total), abs(model.total) <= MOST)
 
 
