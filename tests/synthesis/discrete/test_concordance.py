@@ -200,3 +200,12 @@ def test_recipes_of_before_are_the_same_recipes() -> None:
         full = kind(**order_of(SCHEMA.columns))
         assert full.with_missing == {"father"}
         assert load_recipe(json.loads(json.dumps(full.to_dict()))) == full
+
+
+def test_none_are_asked_for_beside_an_earlier_model() -> None:
+    """Groups of a model without order hold low and high values together, and have no sides."""
+    first = released(dp.Adaptive()).model
+    assert isinstance(first, SyntheticModel)
+    again = released(dp.Adaptive(**order_of(SCHEMA.columns), earlier=first)).model
+    assert isinstance(again, SyntheticModel)
+    assert again.concordances is None

@@ -234,3 +234,22 @@ def test_tree_that_constraints_would_make_huge_is_cut() -> None:
         recipe.check(domain)
         _, model = recipe.fit(table.measurer(dp.ZCDP(rho=10)), silent)
         assert model.graph.tree.cells <= 4_000_000
+
+
+@pytest.mark.parametrize("rows", [310, 20_000])
+def test_a_fact_that_rows_break_ends_no_run(rows: int) -> None:
+    """A run that is paid would fail, or not, by whether rows break the fact: at next to no noise."""
+    sizes = {"a": 10, "b": 10, "c": 101}
+    rng = np.random.default_rng(rows)
+    codes = {name: rng.integers(0, size, rows) for name, size in sizes.items()}
+    table = Table(codes, Domain(names=tuple(sizes), sizes=tuple(sizes.values())))
+    rules = Constraints(
+        impossible=tuple(
+            Impossible(columns=("a", "b"), cells=(tuple(range(cell + 1, 10)), (cell,))) for cell in range(9)
+        )
+    )
+    recipe = Adaptive(ordered=frozenset(sizes), constraints=rules)
+    for rho in (5, 10_000, 100_000):
+        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=rho)), silent)
+        drawn = model.sample_codes(rows, rng)
+        assert (drawn["a"] <= drawn["b"]).all()

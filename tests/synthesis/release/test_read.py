@@ -207,6 +207,20 @@ def test_a_pair_far_below_zero_is_drawn() -> None:
     assert len(read.sample(2_000, seed=1)) == 2_000
 
 
+def numbers(*rows: list[Any], sides: Iterable[float] = (-1.0,) * 5 + (1.0,) * 5) -> dict[str, Any]:
+    """Numbers of pairs, as a file holds them."""
+    of = {"age": packed(np.array([*sides])), "city": packed(np.array([-1.0, 1.0, 0.0]))}
+    return {"sides": of, "rows": [*rows] or [["age", "city", 3.0]]}
+
+
+def test_numbers_of_pairs_are_read() -> None:
+    """What follows would be refused for another reason than it says."""
+    change = numbers(["age", "city", -1e12])
+    read = dp.read_release(altered(lambda fields: fields["model"].update(concordances=change), ADAPTIVE))
+    assert np.isfinite(read.model.marginal(("age", "city"))).all()
+    assert len(read.sample(2_000, seed=1)) == 2_000
+
+
 GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a node of all columns of many cells": lambda fields: fields["model"]["graph"].update(
         sizes=[5_000, 5_000, 5_000], nodes=[["age", "sex", "city"]]
@@ -233,6 +247,22 @@ GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "a group beyond that is no whole number": lambda fields: fields["model"].update(
         beyond=outside(sexes=packed(np.array([0.0, 1.0])))
+    ),
+    "numbers of pairs without a side": lambda fields: fields["model"].update(
+        concordances=numbers(sides=[0.0] * 10)
+    ),
+    "a pair with two numbers": lambda fields: fields["model"].update(
+        concordances=numbers(["age", "city", 1.0], ["city", "age", 2.0])
+    ),
+    "a number of a column with itself": lambda fields: fields["model"].update(
+        concordances=numbers(["age", "age", 1.0])
+    ),
+    "a number of a column without sides": lambda fields: fields["model"].update(
+        concordances=numbers(["age", "sex", 1.0])
+    ),
+    "sides of another length": lambda fields: fields["model"].update(concordances=numbers(sides=[1.0] * 9)),
+    "a number beyond all rows": lambda fields: fields["model"].update(
+        concordances=numbers(["age", "city", 1e300])
     ),
     "a column beyond that is not there": lambda fields: fields["model"].update(beyond=outside("salary")),
     "a measurement of another table": lambda fields: fields["model"]["measurements"][1].update(
