@@ -23,9 +23,9 @@ GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
 
 SEARCH = (
-    "When the data set is opened, a twentieth of a release at epsilon 1 is charged, or of a smaller budget, "
-    "and bounds and cells are found in it with noise: those below are not used. What fewer than about {rows} "
-    "rows hold stays hidden."
+    "Opening the data set charges a twentieth of a release at epsilon 1, or of a smaller budget, and finds "
+    "bounds and cells in it with noise: those below are not used. What fewer than about {rows} rows hold "
+    "stays hidden."
 )
 SEARCHED = (
     "Found privately, for another {loss}: the cells of {columns}. Their kind, and whether values are "
