@@ -81,10 +81,7 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
         else:
             columns.append(suggestion)
     if not columns:
-        raise SchemaError(
-            "no column is left",
-            remedy="keep at least one column",
-        )
+        raise SchemaError("no column is left", remedy="keep at least one column")
     return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
 
 
@@ -154,10 +151,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
-        return Excluded(
-            name=name,
-            reason="it has too many different values, and they may name people",
-        )
+        return Excluded(name=name, reason="it has too many different values, and they may name people")
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
         **base,

@@ -38,10 +38,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
         boxes=(
             (
                 _("What is promised, and what not"),
-                (
-                    SAYS["internal"],
-                    *filter(None, [first_rows_words()]),
-                ),
+                (SAYS["internal"], *filter(None, [first_rows_words()])),
             ),
         ),
         pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),

@@ -99,9 +99,6 @@ def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name
     shares = {_("as they are"): unchanged / rows, **{label: count / rows for label, count in moved.items()}}
     widgets.internal_badge()
     chart = charts.bars(
-        list(shares),
-        list(shares.values()),
-        x_title=_("share of rows"),
-        alt=capital("share of rows"),
+        list(shares), list(shares.values()), x_title=_("share of rows"), alt=capital("share of rows")
     )
     widgets.show_chart(chart, key="clipped")

@@ -42,10 +42,7 @@ def ask_schema(
     Args: budget: of which finding cells privately takes a part. questions: place for what is to be answered
         or mended, in sight.
     """
-    st.markdown(
-        SAYS["known"],
-        help=GLOSSARY["domain"],
-    )
+    st.markdown(SAYS["known"], help=GLOSSARY["domain"])
     if draft.schema.excluded and draft.rows is None:
         st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
         st.dataframe(

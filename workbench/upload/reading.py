@@ -76,9 +76,7 @@ def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
         _("The first line names the columns"), value=used.header is not False, key=f"read-header-{key}"
     )
     text = right.text_input(
-        _("Names of the columns, with commas between"),
-        ", ".join(used.names),
-        key=f"read-names-{key}",
+        _("Names of the columns, with commas between"), ", ".join(used.names), key=f"read-names-{key}"
     )
     given = () if header else tuple(part.strip() for part in text.split(",") if text.strip())
     return dataclasses.replace(

@@ -71,7 +71,4 @@ def take_source(name: str) -> None:
 def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
     if draft.source is not None:
-        st.info(
-            SAYS.say("first rows", rows=len(draft.frame)),
-            icon=":material/database:",
-        )
+        st.info(SAYS.say("first rows", rows=len(draft.frame)), icon=":material/database:")

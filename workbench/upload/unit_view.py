@@ -139,10 +139,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
         return None
     unit = PrivacyUnit(max_rows=rows, id_column=name, from_data=rows != draft.cap)
     if unit.from_data:
-        st.warning(
-            SAYS["seen before"],
-            icon=":material/warning:",
-        )
+        st.warning(SAYS["seen before"], icon=":material/warning:")
     return unit
 
 
