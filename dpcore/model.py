@@ -131,10 +131,7 @@ class Conditioned(Model):
         fitting = drawn = 0
         while fitting < rows:
             if drawn >= MOST:
-                raise InfeasibleError(
-                    "the model holds no such rows, or hardly any",
-                    remedy="choose less",
-                )
+                raise InfeasibleError("the model holds no such rows, or hardly any", remedy="choose less")
             codes = self.model.sample_codes(BATCH, rng)
             fits = self._fits(codes)
             batches.append({name: each[fits] for name, each in codes.items()})

@@ -59,10 +59,7 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
         text = _free_text(name, values, len(frame))
         if text is not None or detection is None:
             return text or _unique(frame, name, np.bincount(leaves.codes))
-    reason = Text(
-        "{share:.0%} of its distinct values have the shape of this kind.",
-        share=detection.share,
-    )
+    reason = Text("{share:.0%} of its distinct values have the shape of this kind.", share=detection.share)
     return Finding(column=name, kind=detection.kind, share=detection.share, reason=reason)
 
 

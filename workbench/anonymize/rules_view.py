@@ -21,11 +21,7 @@ def by_rule(current: AnonymizeState, name: str) -> None:
         return
     key = f"rule-{name}-{current.version}"
     rule = st.segmented_control(
-        _("Make the levels by a rule"),
-        fitting,
-        default=None,
-        format_func=rules.RULES.__getitem__,
-        key=key,
+        _("Make the levels by a rule"), fitting, default=None, format_func=rules.RULES.__getitem__, key=key
     )
     if rule is None:
         return

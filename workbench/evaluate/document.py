@@ -36,10 +36,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
         badge="internal",
         about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
         boxes=(
-            (
-                _("What is promised, and what not"),
-                (SAYS["internal"], *filter(None, [first_rows_words()])),
-            ),
+            (_("What is promised, and what not"), (SAYS["internal"], *filter(None, [first_rows_words()]))),
         ),
         pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),
     )

@@ -69,11 +69,7 @@ class Connections:
         options: dict[str, Any] = {"writing": writing}
         if engine.dialect.name == "postgresql":
             options["isolation_level"] = "READ COMMITTED" if writing else "REPEATABLE READ"
-        with (
-            explained(),
-            engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
+        with explained(), engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     def close(self) -> None:

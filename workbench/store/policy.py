@@ -74,9 +74,7 @@ class Policy:
         sizes: list[Any] = [getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"]
         if max(sizes, default=1) < self.k:
             raise ParameterError(
-                "the policy of this workbench asks for groups of at least {k}",
-                remedy="raise k",
-                k=self.k,
+                "the policy of this workbench asks for groups of at least {k}", remedy="raise k", k=self.k
             )
 
 

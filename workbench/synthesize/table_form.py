@@ -124,11 +124,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         added = _new_fact(curator, columns, key)
         if len(columns) > 1:
             st.button(
-                _("Add"),
-                disabled=added is None,
-                key=f"{key}-add",
-                on_click=keep,
-                args=((*facts, added),),
+                _("Add"), disabled=added is None, key=f"{key}-add", on_click=keep, args=((*facts, added),)
             )
     used = [fact for fact in facts if fact_columns(fact) <= set(columns)]
     rules = [rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])]

@@ -322,10 +322,7 @@ class Gaussian(Recipe):
             shares=shares,
         )
         sizes = Marginal(
-            clique=first.by,
-            values=first.values[:, 0],
-            variance=first.deviation**2,
-            noise=sums_noise(loss),
+            clique=first.by, values=first.values[:, 0], variance=first.deviation**2, noise=sums_noise(loss)
         )
         return {sizes.clique: sizes}, model
 
