@@ -111,11 +111,7 @@ class Guarantee:
 
 
 def guarantee_of(
-    schema: Schema,
-    loss: AnyLoss,
-    rule: Rule,
-    delta: Fraction = Fraction(0),
-    stands_on: tuple[Loss, ...] = (),
+    schema: Schema, loss: AnyLoss, rule: Rule, delta: Fraction = Fraction(0), stands_on: tuple[Loss, ...] = ()
 ) -> Guarantee:
     """Return the promise of a release, with the losses of the releases that it stands on."""
     together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss

@@ -58,12 +58,7 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
 try:
     with top, st.spinner(_("Computing"), show_time=True):
         report = findings.report(
-            curator,
-            columns,
-            sensitive,
-            threshold=1 / size,
-            attacker=attacker,
-            population=int(people) or None,
+            curator, columns, sensitive, threshold=1 / size, attacker=attacker, population=int(people) or None
         )
 except DpcoreError as error:
     widgets.error_box(error)

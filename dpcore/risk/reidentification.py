@@ -71,11 +71,7 @@ def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
 
 
 def reidentification_risk(
-    classes: IntArray,
-    *,
-    threshold: float,
-    population: IntArray | None = None,
-    person: IntArray | None = None,
+    classes: IntArray, *, threshold: float, population: IntArray | None = None, person: IntArray | None = None
 ) -> ReidentificationRisk:
     """Measure the risk of a table whose rows fall in these classes.
 

@@ -59,13 +59,7 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
         facts = ("low", "high", "bin_width", "special")
         listed = tuple(np.sort(numbers.unique()).tolist())
         return Real(
-            **base,
-            low=low,
-            high=high,
-            bin_width=high - low,
-            special=listed,
-            from_data=facts,
-            reason=reason,
+            **base, low=low, high=high, bin_width=high - low, special=listed, from_data=facts, reason=reason
         )
     return _wide(base, numbers, whole=whole)
 

@@ -154,10 +154,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         return Excluded(name=name, reason="it has too many different values, and they may name people")
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
-        **base,
-        categories=categories,
-        from_data=("categories", "other"),
-        reason="it has few different values",
+        **base, categories=categories, from_data=("categories", "other"), reason="it has few different values"
     )
 
 

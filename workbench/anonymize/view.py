@@ -133,11 +133,7 @@ def _figures(report: TrialReport) -> None:
         named(_("before"), percent(report.before.risk.highest)),
         **quiet,
     )
-    loss.metric(
-        capital("generalized"),
-        percent(report.quality.ncp),
-        help=demands_form.METRIC_WORDS["loss"],
-    )
+    loss.metric(capital("generalized"), percent(report.quality.ncp), help=demands_form.METRIC_WORDS["loss"])
     hidden.metric(
         capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
     )

@@ -60,12 +60,7 @@ def _of_column(each: ColumnSimilarity) -> Card:
     if each.rare[0]:
         lines.append(named(_("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}"))
     return Card(
-        title=each.column,
-        level=level,
-        word=word,
-        value=each.distance,
-        floor=each.floor,
-        lines=tuple(lines),
+        title=each.column, level=level, word=word, value=each.distance, floor=each.floor, lines=tuple(lines)
     )
 
 

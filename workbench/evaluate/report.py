@@ -58,10 +58,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(_("Computing"), key=key, patience=progress_view.PATIENCE) as on_progress:
         return session.once(
-            curator,
-            ("similarity", candidate.key),
-            lambda: Similarity(release=candidate.table),
-            on_progress,
+            curator, ("similarity", candidate.key), lambda: Similarity(release=candidate.table), on_progress
         )
 
 

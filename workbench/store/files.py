@@ -46,16 +46,12 @@ def check_folder(settings: Settings) -> None:
         return
     if settings.demo or settings.hosts != LOOPBACK or roles.sign_in_needed():
         raise ParameterError(
-            "WORKBENCH_FILES is for one person at this computer",
-            remedy="correct it as docs/hosting.md says",
+            "WORKBENCH_FILES is for one person at this computer", remedy="correct it as docs/hosting.md says"
         )
     folder = settings.files.resolve()
     is_wide = folder in (Path("/"), Path.home()) or any(part.startswith(".") for part in folder.parts)
     if not folder.is_dir() or (is_wide and folder != settings.files):
-        raise ParameterError(
-            "WORKBENCH_FILES must be a folder",
-            remedy="correct it as docs/hosting.md says",
-        )
+        raise ParameterError("WORKBENCH_FILES must be a folder", remedy="correct it as docs/hosting.md says")
 
 
 def files_under(folder: Path | None) -> tuple[Listed, ...]:

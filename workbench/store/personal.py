@@ -203,8 +203,7 @@ class PersonalLedger:
         now = self.still()
         if now is None or now.role != "steward":
             raise LedgerError(
-                "you may not open data or spend here; nothing was read",
-                remedy="ask whoever runs this server",
+                "you may not open data or spend here; nothing was read", remedy="ask whoever runs this server"
             )
 
     def check_mine(self, dataset: str) -> None:

@@ -113,11 +113,7 @@ class MarginalsForm(RecipeForm):
             key=f"marginal-columns-{table}",
             persist_state="session",
         )
-        ways = {
-            "one": _("each column alone"),
-            "pairs": _("every pair"),
-            "all": _("all together, one table"),
-        }
+        ways = {"one": _("each column alone"), "pairs": _("every pair"), "all": _("all together, one table")}
         way = widgets.by_title(
             st.radio, capital("table"), ways, index=1, key=WAYS.key, persist_state="session"
         )

@@ -89,12 +89,7 @@ class CategoricalForm(ColumnForm):
 class _NumbersForm(ColumnForm):
     """Numbers between bounds."""
 
-    fields: ClassVar = {
-        **_BOUNDS,
-        **_STEP,
-        "special": N_("numbers with a cell of their own"),
-        **_UNREADABLE,
-    }
+    fields: ClassVar = {**_BOUNDS, **_STEP, "special": N_("numbers with a cell of their own"), **_UNREADABLE}
 
     @classmethod
     def cells(cls, column: Integer | Real) -> dict[str, Any]:

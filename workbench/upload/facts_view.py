@@ -32,8 +32,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     question = facts.next_question(draft, schema)
     if schema.taken:
         st.warning(
-            SAYS.say("taken", columns=commas(plain(name) for name in schema.taken)),
-            icon=":material/warning:",
+            SAYS.say("taken", columns=commas(plain(name) for name in schema.taken)), icon=":material/warning:"
         )
     if question is not None:
         with st.container(border=True):

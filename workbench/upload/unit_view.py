@@ -35,8 +35,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
-            SAYS.say("of the operator", unit=plain(unit_words(declared), at_most=200)),
-            icon=":material/lock:",
+            SAYS.say("of the operator", unit=plain(unit_words(declared), at_most=200)), icon=":material/lock:"
         )
         if declared.id_column is not None:
             return declared

@@ -85,11 +85,7 @@ def folder(release: Release, rows: int, place: Path) -> int:
 
 def _folder(release: Release, rows: int, place: Path, unfinished: Path, on_progress: OnProgress) -> int:
     return write_drawn(
-        release,
-        rows,
-        place,
-        on_rows=lambda done: on_progress("drawing", done / rows),
-        unfinished=unfinished,
+        release, rows, place, on_rows=lambda done: on_progress("drawing", done / rows), unfinished=unfinished
     )
 
 
