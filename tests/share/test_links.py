@@ -293,7 +293,7 @@ def test_questions(shared: Shared) -> None:
     assert 'value="20"' in answer.text
     assert "checked" in answer.text
     wide = shared.get(query="from-0=20&below-0=40&is-2=0&is-2=1")
-    assert "not measured together" in wide.text
+    assert "no table of these columns was measured" in wide.text
     assert "A &amp; B, C" in wide.text
 
 
