@@ -58,10 +58,8 @@ def concordance_share(
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
     part = noise_variance(scale, loss) / (PRECISE * table_rows) ** 2
-    most = min(
-        MOST_SHARE, Fraction(pairs, len(sizes) * (len(sizes) - 1))
-    )  # half of what they are of all pairs
-    share = min(most, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
+    half = Fraction(pairs, len(sizes) * (len(sizes) - 1))  # of what they are of all pairs
+    share = min(MOST_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
     loud = min(LOUD**2, LOUD_ALONE**2 * pairs)
     return share if part * PRECISE**2 <= share * loud else Fraction(0)
 
