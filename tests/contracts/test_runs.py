@@ -191,7 +191,7 @@ def test_random_runs_end_in_a_release(tmp_path: Path) -> None:
 
     `python -m tests.contracts.random_runs` makes ten thousand of these.
     """
-    ends, faults = random_runs.run_many(40, 2, tmp_path)
+    ends, faults = random_runs.run_many(40, 4, tmp_path)
     assert not faults
     assert {end.partition(":")[0] for end in ends} == {"frame", "parquet", "duckdb"}
 
@@ -206,6 +206,6 @@ def test_a_run_that_fails_because_of_rows_is_seen(tmp_path: Path, monkeypatch: p
         put(table, places)
 
     monkeypatch.setattr(work, "_put", planted)
-    ends, faults = random_runs.run_many(12, 2, tmp_path)
+    ends, faults = random_runs.run_many(12, 4, tmp_path)
     assert any(end.endswith("failed after the charge") for end in ends)
     assert faults
