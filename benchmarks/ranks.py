@@ -11,7 +11,6 @@ mean total variation distance of up to 300 pairs of columns. `Adaptive` stands b
 in the same run.
 """
 
-import itertools
 import statistics
 import sys
 import tempfile
@@ -29,9 +28,9 @@ import dpcore as dp
 from benchmarks.cells import tables
 from benchmarks.harness import Table, arguments, cpu, show
 from benchmarks.targets import draw
+from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.discrete.recipes import order_of
-from dpcore.tables.counts import cell_counts
 
 LEAST_ROWS, MOST_ROWS, LEAST_NUMBERS, MOST_PAIRS = 2_000, 40_000, 5, 300
 STRONG = 0.5
@@ -41,23 +40,6 @@ def ranks(frame: pd.DataFrame, numbers: list[str]) -> np.ndarray:
     """Spearman's correlation of each pair; NaN where there is none."""
     values = frame[numbers].apply(pd.to_numeric, errors="coerce").astype(float)
     return values.corr(method="spearman").to_numpy()[np.triu_indices(len(numbers), 1)]
-
-
-def distance(frame: pd.DataFrame, drawn: pd.DataFrame, schema: dp.Schema) -> float:
-    """Mean total variation distance of pairs over declared cells."""
-    pairs = list(itertools.combinations(schema.columns, 2))
-    if len(pairs) > MOST_PAIRS:
-        chosen = np.random.default_rng(1).choice(len(pairs), MOST_PAIRS, replace=False)
-        pairs = [pairs[place] for place in chosen]
-    off = []
-    for pair in pairs:
-        shape = tuple(column.size for column in pair)
-        one, two = (
-            cell_counts([column.encode(each[column.name]) for column in pair], shape) / max(1, len(each))
-            for each in (frame, drawn)
-        )
-        off.append(float(np.abs(one - two).sum()) / 2)
-    return statistics.fmean(off)
 
 
 def of_table(frame: pd.DataFrame, schema: dp.Schema, epsilon: float, runs: int) -> list[dict[str, Any]]:
@@ -76,8 +58,9 @@ def of_table(frame: pd.DataFrame, schema: dp.Schema, epsilon: float, runs: int) 
         found = []
         for _ in range(runs):
             seconds, drawn = cpu(partial(draw, frame, schema, recipe, loss))
+            (pairs,) = marginal_error(frame, drawn, schema, (2,), MOST_PAIRS).ways
             off = np.abs(np.nan_to_num(ranks(drawn, numbers)) - truth)
-            found.append((off[known].mean(), off[strong].mean(), distance(frame, drawn, schema), seconds))
+            found.append((off[known].mean(), off[strong].mean(), pairs.mean, seconds))
         means = [statistics.fmean(each) for each in zip(*found, strict=True)]
         lines.append(
             {

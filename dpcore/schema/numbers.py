@@ -125,8 +125,8 @@ def _wide(
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
             reason=Text("numbers over a wide range, in cells of {step}", step=step),
         )
-    start = _multiple(math.floor(low / width), width)
-    stop = _multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
+    start = multiple(math.floor(low / width), width)
+    stop = multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
     return Real(
         **base,
         low=start if start <= low else start - width,
@@ -173,7 +173,7 @@ def _rising(high: float, *, last: int, steps: Sequence[float], whole: bool) -> l
     return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
 
 
-def _multiple(times: int, width: float) -> float:
+def multiple(times: int, width: float) -> float:
     """In twelve digits, so that 3 times 0.1 is 0.3."""
     return float(f"{times * width:.12g}")
 

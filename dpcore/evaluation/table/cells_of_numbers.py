@@ -23,7 +23,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
-from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
 from dpcore.text import Text
@@ -273,5 +273,5 @@ def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
     if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart
         return []
     first, last = math.floor(start / step), math.ceil(end / step)
-    multiples = (float(f"{place * step:.12g}") for place in range(first, last + 1))
+    multiples = (multiple(place, step) for place in range(first, last + 1))
     return [each for each in multiples if start <= each < end]

@@ -114,8 +114,7 @@ def measure_columns(
     tables = {each.clique: each for each in completed(domain, measured)}
     singles = [smoothed(tables[name,]) for name in names]
     rows = max(1.0, tables[()].total)
-    spent = TOTAL_SHARE + share + kept
-    of_pair = measurer.gap_deviation(1, loss.share((1 - spent + kept) / len(names)))
+    of_pair = measurer.gap_deviation(1, loss.share((1 - TOTAL_SHARE - share) / len(names)))
     least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
     groups, shares = {}, {}
     for single in singles:
@@ -141,7 +140,7 @@ def measure_columns(
         measured=tuple(measured),
         clarity=clarity,
         concordant=kept,
-        spent=spent,
+        spent=TOTAL_SHARE + share + kept,
     )
 
 

@@ -158,10 +158,10 @@ class Constraints:
         """Return one table per set of columns over groups of cells, 0 where no row may be and 1 elsewhere."""
         tables: dict[Clique, Values] = {}
         for rule in self.impossible:
-            shape = [int(groups[name].max()) + 1 for name in rule.columns]
-            table = tables.setdefault(rule.columns, np.ones(shape))
+            if rule.columns not in tables:
+                tables[rule.columns] = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
             hit = (groups[name][list(cells)] for name, cells in zip(rule.columns, rule.cells, strict=True))
-            table[np.ix_(*map(np.unique, hit))] = 0.0
+            tables[rule.columns][np.ix_(*map(np.unique, hit))] = 0.0
         return list(tables.items())
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import describe
 from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
+from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.release.row_count import askable, count_rows
 from dpcore.synthesis.statistics import Figures
@@ -116,13 +117,7 @@ def _check_tables(release: Release) -> None:
         if model.beyond is not None:
             _check_coarse_pairs(model.beyond, coarse)
         if model.concordances is not None:
-            sides = model.concordances.sides
-            _demand(*(np.isin(each, (-1, 0, 1)).all() and each.any() for each in sides.values()))
-            _demand(*(each.shape == (coarse.size(name),) for name, each in sides.items()))
-            _demand(*(abs(each) <= MOST for each in model.concordances.rows.values()))
-            pairs = {frozenset(pair) for pair in model.concordances.rows}
-            _demand(len(pairs) == len(model.concordances.rows), all(len(pair) == 2 for pair in pairs))
-            _demand(*(sides.keys() >= pair for pair in pairs))
+            _check_concordances(model.concordances, coarse)
     _demand(math.isfinite(model.total), abs(model.total) <= MOST)
 
 
@@ -137,6 +132,16 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
     for table in pairs.tables:
         first, second = domain.clique(table.clique)
         _check_table(table, (cells[first], cells[second]))
+
+
+def _check_concordances(numbers: Concordances, domain: Domain) -> None:
+    """Refuse sides of other cells than the model's, and numbers of what is no pair of columns with sides."""
+    for name, sides in numbers.sides.items():
+        _demand(sides.shape == (domain.size(name),), np.isin(sides, (-1, 0, 1)).all(), sides.any())
+    pairs = {frozenset(pair) for pair in numbers.rows}
+    _demand(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
+    _demand(*(numbers.sides.keys() >= pair for pair in pairs))
+    _demand(*(abs(rows) <= MOST for rows in numbers.rows.values()))
 
 
 def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:
