@@ -2,6 +2,7 @@
 # make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
 # make proofs the rest: browsers, Spark, laws, lattices and properties in full
 # make lint   format, lint and types
+# make release-check  what a release needs and a change does not: whole catalogues of messages
 # make check  lint, test, proofs
 # make bench  every benchmark
 # make messages  what there is to translate, as build/workbench.pot, and in the catalogue of each language
@@ -15,7 +16,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licenses backup restore accept rekey test proofs lint check bench messages wheel engines chromium
+.PHONY: app lock parts licenses backup restore accept rekey test proofs release-check lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
 	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run server.py
@@ -52,17 +53,19 @@ accept: $(VENV)/app
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(VENV)/dev chromium
-	$(PYTEST) -m "not proof"
+	$(PYTEST) -m "not proof and not release"
 
 proofs: $(VENV)/dev chromium
-	$(PYTEST) -m "proof or hypothesis" --hypothesis-profile=full
+	$(PYTEST) -m "(proof or hypothesis) and not release" --hypothesis-profile=full
+
+# What a release needs and a change does not: every message in German and Chinese.
+release-check: $(VENV)/dev
+	$(BIN)/python -m pytest -m release tests/workbench/locale
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(EXTRACT)
-	$(UPDATE) --check
 
 check: lint test proofs
 

@@ -115,6 +115,7 @@ def fields(text: str) -> list[tuple[str | None, str | None, str | None]] | int:
         return text.count("{")
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_message_is_translated(language: str) -> None:
     """A page would change into English in the middle of a sentence."""
@@ -125,6 +126,7 @@ def test_every_message_is_translated(language: str) -> None:
     assert [message.id for message in catalogue(language) if message.fuzzy and message.id] == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_catalogues_have_the_messages_of_now(language: str) -> None:
     """What a change of code says would stay English: run `make messages`."""
@@ -186,6 +188,7 @@ def test_anonymous_is_said_only_where_it_is_meant(language: str) -> None:
     ] == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("sentence", PROMISES)
 def test_promises_are_as_strong_as_in_english(language: str, sentence: str) -> None:
