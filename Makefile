@@ -85,9 +85,9 @@ $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	$(INSTALL) --require-hashes -r requirements-dev.lock
 	touch $@
 
-# DuckDB, PySpark and the driver of PostgreSQL, which only connected sources need; Spark wants Java besides.
+# PySpark and the driver of PostgreSQL, which only such connected sources need; Spark wants Java besides.
 engines: $(VENV)/dev
-	$(INSTALL) -r requirements-duckdb.txt -r requirements-spark.txt -r requirements-postgres.txt
+	$(INSTALL) -r requirements-spark.txt -r requirements-postgres.txt
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
