@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: app lock parts licenses backup restore accept rekey test proofs release-check lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
-	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run server.py
+	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
 lock:
@@ -95,7 +95,7 @@ $(BIN)/python:
 
 # Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
 EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg --no-location --no-wrap \
-	--sort-output -o build/workbench.pot app.py pages share workbench dpcore
+	--sort-output -o build/workbench.pot navigation.py pages share workbench dpcore
 UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/locale -D workbench --no-fuzzy-matching \
 	--ignore-obsolete --ignore-pot-creation-date --no-wrap
 

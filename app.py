@@ -1,55 +1,76 @@
-"""Privacy Workbench: page set-up and the list of pages."""
+"""The server: a guard before the pages of navigation.py, and addresses of our own beside them.
 
-from pathlib import Path
-from typing import Any
+`streamlit run app.py` is the whole product: Streamlit finds `st.App` in this file and serves it.
+"""
+
+import sys
+from urllib.parse import urlsplit
 
 import streamlit as st
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from streamlit import config
 
-from workbench import session
-from workbench.ui import address, sign_in_view, unexpected, widgets
-from workbench.ui.language import _
+from dpcore.errors import DpcoreError
+from share import answers, links
+from workbench.server.web import (
+    admission,
+    focus,
+    frames,
+    guard,
+    headers,
+    health,
+    lifetime,
+    limits,
+    ports,
+    requests,
+    signing,
+    tabs,
+)
+from workbench.store import files, roles, start
+from workbench.store.settings import check_data_dir, read_settings
 
-unexpected.install()
-st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
-st.logo(Path(__file__).parent / "workbench" / "ui" / "name.svg", size="large")
-sign_in_view.choose_language()
-who = sign_in_view.let_in()
-FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
+tabs.use_allocator_of_system()
+try:
+    settings = read_settings()
+    roles.check_roles()
+    files.check_folder(settings)
+    check_data_dir(settings)
+    ports.check_port()
+except DpcoreError as error:
+    sys.exit(f"The server cannot start: {error}")
+# Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
+config.set_option("server.allowedHosts", list(settings.hosts))
+if settings.address:  # a proxy may ask for the pages under another name than the browser did
+    root = urlsplit(settings.address)
+    config.set_option("server.corsAllowedOrigins", [f"{root.scheme}://{root.netloc}"])
+config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
 
-def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
-    """Return a page of the navigation. Analysts see the few that open no data and spend nothing."""
-    shown = who.role == "steward" or path in FOR_ANALYSTS
-    options |= {"title": title, "icon": icon, "visibility": "visible" if shown else "hidden"}
-    return st.Page(path, **options)
+def routes() -> list[Route]:
+    """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    try:
+        ours = [*answers.routes(start.surveys()), *links.routes(start.shares())]
+    except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
+        ours = []
+    if base:  # where the pages are
+        ours = [Route(f"/{base}{each.path}", each.endpoint, methods=each.methods) for each in ours]
+    return [*health.HEALTH, *ours]
 
 
-pages = {
-    _("Prepare"): [
-        page_of("pages/upload.py", _("Data"), ":material/upload_file:", default=True),
-        page_of("pages/audit.py", _("Audit"), ":material/policy:"),
+app = st.App(
+    "navigation.py",
+    routes=routes(),
+    middleware=[
+        Middleware(requests.RequestLog),
+        Middleware(headers.SecurityHeaders),
+        Middleware(limits.Limits),
+        Middleware(guard.Guard, settings=settings),
+        Middleware(frames.Frames, settings=settings),
+        *([Middleware(admission.Admission)] if settings.files else []),
+        Middleware(signing.SignIn),
+        Middleware(focus.Focus),
     ],
-    _("Share safely"): [
-        page_of("pages/anonymize.py", _("Anonymize"), ":material/blur_on:"),
-        page_of("pages/synthesize.py", _("Synthesize"), ":material/bar_chart:"),
-        page_of("pages/local_dp.py", _("Local answers"), ":material/how_to_vote:"),
-        page_of("pages/links.py", _("Links"), ":material/link:"),
-    ],
-    _("For the record"): [
-        page_of("pages/evaluate.py", _("Evaluate"), ":material/balance:"),
-        page_of("pages/ledger.py", _("Ledger"), ":material/receipt_long:"),
-        page_of("pages/codebook.py", _("Codebook"), ":material/menu_book:"),
-    ],
-    _("Learn"): [page_of("pages/learn.py", _("Learn"), ":material/school:")],
-}
-
-page = st.navigation(pages)
-st.set_page_config(page_title=f"{page.title} · {_('Privacy Workbench')}")
-session.session().page = page.url_path
-address.follow(shows_release=page.url_path == "synthesize")
-widgets.legible()
-widgets.header(declaring=page.url_path in ("", "audit"))
-if page.visibility == "visible":
-    page.run()
-else:
-    sign_in_view.for_stewards(page.title)
+    lifespan=lifetime.lifespan,
+)

@@ -9,7 +9,7 @@ from workbench.ui import file_view
 from workbench.ui.files import file_name
 from workbench.ui.language import _
 
-session.session()  # by way of app.py, as every page
+session.session()  # by way of navigation.py, as every page
 st.title(_("What privacy loss means, in ten pictures"))
 st.write(NOTES["page"])
 name = file_name(_("Learn"), "lessons", "html")

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError, UsageError
 from dpcore.local import Question
 from workbench.locale.languages import chosen
+from workbench.server.web.headers import POLICY, frame_options, frame_policy
 from workbench.store.surveys import Surveys, links_work
 from workbench.ui.language import Words, speaking
 from workbench.ui.report.document import fragment
@@ -27,20 +28,25 @@ from workbench.ui.wording import answer_words
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY = 200_000
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "X-Robots-Tag": "noindex",
-}
 Endpoint = Callable[[Request], Awaitable[Response]]
 _TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
 _FILES = {file.name: _TYPES[file.suffix[1:]] for file in STATIC.iterdir() if file.suffix[1:] in _TYPES}
+
+
+def headers_with(policy: str) -> dict[str, str]:
+    """Return the headers of pages for strangers.
+
+    Args: policy: what their scripts, styles and forms may do; whether a frame may show them is added.
+    """
+    policy = f"default-src 'none'; base-uri 'none'; {policy}; {frame_policy()}"
+    return {
+        "Cache-Control": "no-store",
+        POLICY: policy,
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Robots-Tag": "noindex",
+        **frame_options(policy),
+    }
 
 
 class Limiter:
@@ -99,6 +105,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         per_minute: pages and reports that one address may ask for; many people may share one.
     """
     limiter = Limiter(per_minute)
+    headers = headers_with("script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'")
 
     async def show(request: Request) -> Response:
         question = await run_in_threadpool(surveys.asked, request.path_params["token"])
@@ -119,22 +126,21 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         stored = await run_in_threadpool(surveys.accept, token, report)
         return JSONResponse({}, 200 if stored else 404)
 
+    async def static(request: Request) -> Response:
+        """Send a script, or the style of the pages."""
+        name = request.path_params["name"]
+        if name not in _FILES:
+            return Response(status_code=404, headers=headers)
+        return Response((STATIC / name).read_bytes(), media_type=_FILES[name], headers=headers)
+
     links_work.set()
     return [
         Route("/answer/static/{name}", static),
         *(
-            Route("/answer/{token}", limited(endpoint, limiter, HEADERS, notice), methods=[method])
+            Route("/answer/{token}", limited(endpoint, limiter, headers, notice), methods=[method])
             for method, endpoint in (("GET", show), ("POST", take))
         ),
     ]
-
-
-async def static(request: Request) -> Response:
-    """Send a script, or the style of the pages."""
-    name = request.path_params["name"]
-    if name not in _FILES:
-        return Response(status_code=404, headers=HEADERS)
-    return Response((STATIC / name).read_bytes(), media_type=_FILES[name], headers=HEADERS)
 
 
 def read_report(question: Question, body: bytes) -> Any:

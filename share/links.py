@@ -20,8 +20,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from share.answers import HEADERS, Limiter, limited
+from share.answers import Limiter, headers_with, limited
 from workbench.server.web import who
+from workbench.server.web.headers import POLICY
 from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
@@ -36,14 +37,9 @@ CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
 _FILE, _LANGUAGE = "file=", re.compile("(^|&)lang=[^&]*")
 NOTICES, REASONS = Words("share.notices"), Words("share.reasons")
 Value = TypeVar("Value")
-POLICY = "Content-Security-Policy"
-LINK_HEADERS = HEADERS | {
-    POLICY: (
-        f"default-src 'none'; style-src {STYLE_DIGEST}; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    )
-}
-SCRIPTED = f"{LINK_HEADERS[POLICY]}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
+STYLED = f"style-src {STYLE_DIGEST}; form-action 'self'"
+"""Policy of a page without a script."""
+SCRIPTED = f"{STYLED}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
 """Policy of a page with one script, which makes no HTML or scripts of texts."""
 
 
@@ -110,7 +106,7 @@ class Links:
         if len(data) > MAX_ANSWER:
             return HTMLResponse(notice("large"), 413)
         if name == PAGE:
-            return HTMLResponse(data, headers={POLICY: SCRIPTED})
+            return HTMLResponse(data, headers={POLICY: headers_with(SCRIPTED)[POLICY]})
         return Response(
             data,
             media_type=downloads.TYPES[name.rpartition(".")[2]],
@@ -174,7 +170,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    endpoint = limited(show, limiter, LINK_HEADERS, lambda: notice("busy"))
+    endpoint = limited(show, limiter, headers_with(STYLED), lambda: notice("busy"))
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 

@@ -174,7 +174,7 @@ def test_the_first_commands_find_their_tests() -> None:
 
 def test_a_step_that_is_left_out_is_noticed(recipes: dict[str, str], tmp_path: Path) -> None:
     """The test would pass whatever the guide says: here a line is named that is not there."""
-    (tmp_path / "app.py").write_text("pages = {}\n", encoding="utf-8")
-    listing = next(block for block in blocks(recipes["page"]) if block.path == "app.py")
+    (tmp_path / "navigation.py").write_text("pages = {}\n", encoding="utf-8")
+    listing = next(block for block in blocks(recipes["page"]) if block.path == "navigation.py")
     with pytest.raises(AssertionError, match="has no line"):
         listing.into(tmp_path)

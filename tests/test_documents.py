@@ -107,7 +107,11 @@ def test_the_tree_is_true() -> None:
         f"{path.parent.relative_to(ROOT).as_posix()}/" for path in (ROOT / "dpcore").rglob("__init__.py")
     }
     there |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(ROOT)
-    there |= {f"share/{name}" for name in folders(ROOT / "share")} | {"docs/decisions/", "app.py"}
+    there |= {f"share/{name}" for name in folders(ROOT / "share")} | {
+        "docs/decisions/",
+        "app.py",
+        "navigation.py",
+    }
     there |= {
         path.relative_to(ROOT).as_posix()
         for top in ("dpcore", "workbench")
@@ -255,7 +259,9 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
     if browser.startswith("nothing to show"):
         assert len(browser.partition(": ")[2]) > 10, "without a reason"
         return
-    titles = re.findall(r'page_of\("pages/\w+.py", _\("([\w ]+)"\)', (ROOT / "app.py").read_text("utf-8"))
+    titles = re.findall(
+        r'page_of\("pages/\w+.py", _\("([\w ]+)"\)', (ROOT / "navigation.py").read_text("utf-8")
+    )
     for place in browser.split("; "):
         page, _comma, part = place.partition(", ")
         page, _blank, lesson = page.partition(" ") if page.startswith("Learn ") else (page, "", "")

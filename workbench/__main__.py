@@ -272,7 +272,8 @@ def link(asked: argparse.Namespace) -> str:
     if asked.release and data_set is not None:
         gives, expires = frozenset(asked.gives), in_days(asked.days)
         draft = LinkDraft(title=asked.title, note=asked.note, expires=expires, contents=gives)
-        made = {"address": "share/" + shares.make(data_set.release(asked.release), draft, dataset=dataset)}
+        token = shares.make(data_set.release(asked.release), draft, dataset=dataset)
+        made = {"address": f"{read_settings().address}/share/{token}".removeprefix("/")}
     fields = ("id", "title", "expires", "ended", "opened")
     listed = [{name: getattr(each, name) for name in fields} for each in shares.of(dataset)]
     return json.dumps(made | {"links": listed}, ensure_ascii=False, indent=1, default=str)

@@ -11,7 +11,7 @@ from tests.architecture.modules import PATHS, ROOT, TOPS, core, imports, name_of
 
 LAYERS = {
     "app": 10,
-    "server": 10,
+    "navigation": 10,
     "pages": 9,
     "share": 9,
     "workbench": 8,

@@ -50,6 +50,7 @@ SHARE = (
         "workbench.ui.charts",
         "workbench.ui.files",
         "workbench.ui.report",
+        "workbench.server.web.headers",
         "workbench.server.web.who",
         "dpcore.accounting.loss",
         "share",
@@ -101,13 +102,13 @@ def inside_workbench(module: str, imported: str) -> str | None:
 
 
 def who_draws(module: str, imported: str) -> str | None:
-    """5: streamlit only in app, server, web, pages, session, ui, `form`, `view`; altair only in `charts`."""
+    """5: streamlit only in app, navigation, web, pages, session, ui, `form`, `view`; altair in `charts`."""
     library, last = imported.split(".")[0], module.split(".")[-1]
     if library == "altair":
         return None if last == "charts" else "only charts"
     if (
         library != "streamlit"
-        or module in ("app", "server")
+        or module in ("app", "navigation")
         or module.startswith(("pages.", "workbench.server.web."))
         or module in STREAMLIT
     ):

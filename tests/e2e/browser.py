@@ -89,7 +89,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(script: str = "server.py", port: int = 0, **settings: str) -> Iterator[Server]:
+def serving(script: str = "app.py", port: int = 0, **settings: str) -> Iterator[Server]:
     """Start the app as `make app` does, with these settings in its environment."""
     port = port or free_port()
     with tempfile.TemporaryDirectory() as folder:

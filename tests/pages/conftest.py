@@ -13,7 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import local_script_runner
 
 from tests.pages.tab import Tab
-from workbench.server.web import holders
+from workbench.server.web import guard, holders
 from workbench.store import settings, start
 
 _MAKE = PagesManager.__init__
@@ -44,6 +44,7 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
     # AppTest looks a thousand times a second whether the run is over, and holds it up
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
+    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)  # AppTest runs the script of the pages alone
     # tabs of earlier tests may still be in memory, and their tables count against the server's room
     monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     settings.read_settings.cache_clear()

@@ -1,4 +1,4 @@
-"""One browser tab as AppTest drives it, from app.py."""
+"""One browser tab as AppTest drives it, from navigation.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.curator import Curator
 from workbench import session
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
+APP = Path(__file__).resolve().parents[2] / "navigation.py"
 CSV = "\n".join(
     ["age,sex,city", *(f"{20 + i % 50},{'F' if i % 3 else 'M'},{'ABCD'[i % 4]}" for i in range(200))]
 ).encode()

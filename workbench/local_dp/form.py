@@ -11,7 +11,7 @@ from workbench.local_dp import charts, design
 from workbench.local_dp.sheet import MOST, sheet
 from workbench.local_dp.words import NOTES, REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
-from workbench.ui import epsilon_view, file_view, widgets
+from workbench.ui import addresses, epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, capital, n_
@@ -146,14 +146,20 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
-    st.success(NOTES["open"])
-    root = widgets.link_root(str(st.context.url), "answer")
+    root = addresses.link_root(str(st.context.url), "answer")
+    widgets.show_link_ready(NOTES["open"], root)
     with st.container(horizontal=True):
         if len(tokens) <= MOST:
             name = file_name(text, "survey codes", "html")
             help = NOTES["sheet"].format(root=plain(root, at_most=200))
             label = _("Codes to scan")
-            file_view.download(label, lambda: sheet(text, root, tokens), name, icon="qr_code", help=help)
+            file_view.download(
+                label,
+                lambda: sheet(text, root, tokens, here_only=addresses.is_here_only(root)),
+                name,
+                icon="qr_code",
+                help=help,
+            )
         file_view.download(
             f"{_('Links')} (CSV)", design.links_csv(root, tokens), file_name(text, "survey links", "csv")
         )

@@ -11,7 +11,7 @@ from workbench.records import link_form
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.shares import LinkDraft, Share
-from workbench.ui import widgets
+from workbench.ui import addresses, widgets
 from workbench.ui.language import Words, _, commas, day, minute, n_
 from workbench.ui.report import asking, of_release, of_table
 from workbench.ui.report.document import page
@@ -40,14 +40,12 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
 
 def made(title: str, token: str) -> None:
     """Show a link that was just made, once."""
-    st.success(
-        _("The link to {title} is ready. Copy it now: only its digest is stored.").format(
-            title=plain(title, at_most=120)
-        )
-    )
+    root = addresses.link_root(str(st.context.url), "share")
+    ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
+    widgets.show_link_ready(ready.format(title=plain(title, at_most=120)), root)
     titles = {"": _("the reader's own")} | languages()
     language = widgets.choose(_("Language of the page"), titles, key="links-language")
-    address = widgets.link_root(str(st.context.url), "share") + token + (language and f"?lang={language}")
+    address = root + token + (language and f"?lang={language}")
     st.code(address, language=None)
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 

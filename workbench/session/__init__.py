@@ -22,7 +22,7 @@ from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
 from workbench.locale.languages import ENGLISH, chosen
-from workbench.server.web import holders, tabs
+from workbench.server.web import guard, holders, tabs
 from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft
@@ -215,6 +215,7 @@ def session() -> Session:
     """Return the state of this tab."""
     state: Session | None = st.session_state.get(holders.KEY)
     if state is None:
+        _need_guard()
         _through_app()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
@@ -241,8 +242,18 @@ def take(kind: type[Value]) -> Value | None:
     return cast("Value | None", session().slots.pop(kind, None))
 
 
+def _need_guard() -> None:
+    """Open nothing where hosts and origins are not checked: any site could reach the tables here."""
+    if not guard.in_force.is_set():
+        st.error(
+            "Nothing guards these pages, so they take no files and open no tables. Start them with "
+            "`make app`, or `streamlit run app.py`."
+        )
+        st.stop()
+
+
 def _through_app() -> None:
-    """Go through app.py even when the first address that a new server is asked for is that of a page.
+    """Go through navigation.py even when the first address that a new server is asked for is that of a page.
 
     Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
     pages, and would run the page alone, without header and navigation, for everybody. Only a new session

@@ -2,11 +2,13 @@
 
 import functools
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
@@ -16,6 +18,13 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LEVELS = ("debug", "info", "warning", "error")
+FRAMES = ("none", "self")
+CLOUD, CLOUD_PATH = ".streamlit.app", "/~/+"
+"""End of the names on Streamlit Community Cloud, and where an app is there, within a frame of the host."""
+TEMPORARY_HOSTS = (CLOUD, ".hf.space")
+"""Ends of the names of hosts whose disk does not last: Streamlit Community Cloud, Hugging Face Spaces."""
+_LOOPBACK_NUMBER = re.compile(r"127(\.[0-9]{1,3}){3}")
+_ADDRESS = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[A-Za-z0-9._~+/-]*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +38,14 @@ class Settings:
         lock_timeout: seconds that a spend waits for others before it gives up.
         limits: the largest table that is read.
         hosts: names by which the server may be asked for, without ports; "*" for any.
+        address: public root of the links that are handed out, without a slash at its end; empty for the
+            address that the browser shows.
+        frames: which pages may show this one in a frame: "none", or "self" for those of its own address.
         metrics: whether Streamlit's metrics address is open.
         log_level: "debug", "info", "warning" or "error".
         demo: whether there are samples only, for visitors, on a disk that need not last.
+        until_database: whether it is a demo only because the disk of this host does not last, so that
+            DATABASE_URL ends it.
         runs: how many long runs compute at once; more wait in line.
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
@@ -48,9 +62,12 @@ class Settings:
     lock_timeout: float = 30.0
     limits: Limits = DEFAULT_LIMITS
     hosts: tuple[str, ...] = LOOPBACK
+    address: str = ""
+    frames: str = "none"
     metrics: bool = False
     log_level: str = "info"
     demo: bool = False
+    until_database: bool = False
     runs: int = os.cpu_count() or 1
     tables: int = 100
     table_bytes: int = 4_000 * 10**6
@@ -73,6 +90,26 @@ class Settings:
             raise _wrong("WORKBENCH_KEY", _KEY)
         if self.log_level not in LEVELS:
             raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
+        if self.address and not _is_root(self.address):
+            raise _wrong("WORKBENCH_ADDRESS", "https://name.example.org, https://name.example.org/path")
+        if self.frames not in FRAMES:
+            raise _wrong("WORKBENCH_FRAMES", ", ".join(FRAMES))
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether an address, or a name, leads a browser to its own computer."""
+    name = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    return name.endswith(".localhost") or name in LOOPBACK or bool(_LOOPBACK_NUMBER.fullmatch(name))
+
+
+def _is_root(address: str) -> bool:
+    """Return whether an address can be the root of links."""
+    if not _ADDRESS.fullmatch(address):
+        return False
+    try:
+        return urlsplit(address).port != 0
+    except ValueError:  # no such port
+        return False
 
 
 _KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
@@ -88,32 +125,50 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     """Read settings from environment variables, each of which may be missing or empty.
 
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
-    of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
-    WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
+    of this computer; WORKBENCH_ADDRESS: public root of links, whose name is one of them;
+    WORKBENCH_FRAMES: "none" or "self"; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of
+    the log; WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said,
+    "auto" for that until DATABASE_URL is set, "0" for own tables too; "auto" on hosts that are known.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES, WORKBENCH_THREADS: numbers.
     WORKBENCH_SOURCES: path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
     WORKBENCH_POLICY: file of limits; WORKBENCH_FILES: folder of files that are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
-    demo, folder = values.get("WORKBENCH_DEMO") == "1", values.get("WORKBENCH_DATA_DIR")
-    if demo and not folder:
-        folder = tempfile.mkdtemp(prefix="workbench-demo-")
+    address = values.get("WORKBENCH_ADDRESS", "").strip().rstrip("/")
+    names = [name.strip().lower() for name in values.get("WORKBENCH_HOSTS", "").split(",") if name.strip()]
+    if address and _is_root(address):
+        names.append(str(urlsplit(address).hostname))
+    database, demo = values.get("DATABASE_URL", ""), values.get("WORKBENCH_DEMO", "")
+    if not demo:
+        demo = "auto" if any(name.endswith(TEMPORARY_HOSTS) for name in names) else "0"
+    if demo not in ("0", "1", "auto"):
+        raise _wrong("WORKBENCH_DEMO", "0, 1, auto")
+    until_database = demo == "auto" and not database
+    is_demo = demo == "1" or until_database
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
         raise _wrong("WORKBENCH_KEY", _KEY) from None
+    if demo == "auto" and database and not key:
+        raise ParameterError(
+            "WORKBENCH_KEY is missing beside DATABASE_URL: a key on a disk that does not last would be lost",
+            remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
+        )
+    folder = values.get("WORKBENCH_DATA_DIR")
+    if is_demo and not (folder and _can_be_written(Path(folder))):
+        folder = tempfile.mkdtemp(prefix="workbench-demo-")
     return Settings(
         data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
-        database_url=values.get("DATABASE_URL", ""),
+        database_url=database,
         key=key or None,
-        hosts=(
-            *LOOPBACK,
-            *(name.strip().lower() for name in values.get("WORKBENCH_HOSTS", "").split(",") if name),
-        ),
+        hosts=tuple(dict.fromkeys((*LOOPBACK, *names))),
+        address=address,
+        frames=values.get("WORKBENCH_FRAMES", "").strip().lower() or "none",
         metrics=values.get("WORKBENCH_METRICS") == "1",
         log_level=values.get("WORKBENCH_LOG", "").lower() or "info",
-        demo=demo,
+        demo=is_demo,
+        until_database=until_database,
         runs=int(_number(values, "WORKBENCH_RUNS", Settings.runs)),
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
@@ -124,6 +179,24 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         files=_path(values.get("WORKBENCH_FILES")),
         output=_path(values.get("WORKBENCH_OUTPUT")),
     )
+
+
+def check_data_dir(settings: Settings) -> None:
+    """Refuse a data folder that this user cannot write. Raises: ParameterError."""
+    if not _can_be_written(settings.data_dir):
+        raise ParameterError(
+            "the data folder {folder} cannot be written",
+            remedy="give its user the right to write it, or name another folder in WORKBENCH_DATA_DIR",
+            folder=str(settings.data_dir),
+        )
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Return whether a folder, or the one in which it will be made, can be written."""
+    place = folder.expanduser().absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
 
 
 def _path(text: str | None) -> Path | None:

@@ -14,6 +14,7 @@ from workbench.server.workers import reading
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
+from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 from workbench.ui.language import Words, _
 from workbench.ui.wording import number, plain
@@ -70,7 +71,8 @@ def _refused() -> bool:
 def demo_notice() -> None:
     """Show what a visitor of a demo has to know, on the first page."""
     if person.is_demo():
-        st.info(SAYS["demo"], icon=":material/info:")
+        until_database = f" {SAYS['until database']}" if read_settings().until_database else ""
+        st.info(SAYS["demo"] + until_database, icon=":material/info:")
 
 
 def read(

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.session import person
 from workbench.store.datasets import DataSet
 from workbench.ui import (
+    addresses,
     charts,
     data_sets_view,
     file_view,
@@ -34,12 +34,13 @@ from workbench.ui import (
 )
 from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, commas, stored
+from workbench.ui.language import Words, _, commas, stored
 from workbench.ui.report.document import BADGES
 from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
+LINKS = Words("ui.links")
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
 READABLE = 20
@@ -341,11 +342,12 @@ def show_notice(page: str) -> None:
         error_box(error)
 
 
-def link_root(address: str, kind: str) -> str:
-    """Return the root of pages for people with a link, from the address of a page of the workbench."""
-    parts = urlsplit(address)
-    folder = parts.path.rsplit("/", 1)[0]
-    return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
+def show_link_ready(words: str, root: str) -> None:
+    """Say that links were made; in orange, with the ways to serve others, where they open here only."""
+    if addresses.is_here_only(root):
+        st.warning(f"{words} {LINKS['here only']} {LINKS['ways']}", icon=":material/computer:")
+    else:
+        st.success(words)
 
 
 def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 
 import dpcore.local as dl
 from workbench.local_dp import charts, design, simulate
-from workbench.ui import widgets
+from workbench.ui import addresses
 from workbench.ui.charts import Chart
 
 HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "true", "answer"]
@@ -86,7 +86,7 @@ def test_people_for_a_wanted_error() -> None:
 )
 def test_links_lead_to_the_same_server(address: str, root: str) -> None:
     """Behind a proxy with a path of its own, links would lead nowhere."""
-    assert widgets.link_root(address, "answer") == root
+    assert addresses.link_root(address, "answer") == root
     assert design.links_csv(root, ["t1", "t2"]).splitlines() == ["link", f"{root}t1", f"{root}t2"]
 
 

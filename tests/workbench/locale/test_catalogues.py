@@ -84,7 +84,7 @@ def extracted() -> set[str | tuple[str, ...]]:
         for top in ("pages", "share", "workbench", "dpcore")
         for message in extract_from_dir(ROOT / top, methods)
     }
-    return found | {message[2] for message in extract_from_dir(ROOT, [("app.py", names["messages"])])}
+    return found | {message[2] for message in extract_from_dir(ROOT, [("navigation.py", names["messages"])])}
 
 
 def translated(language: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from dpcore.release import Guarantee
 from workbench.ui import wording
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "workbench").glob("*.py")])
+SOURCES = sorted([ROOT / "navigation.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "workbench").glob("*.py")])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import hashlib
 import logging
 import re
 import secrets
+import threading
 from collections import Counter
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -25,7 +27,11 @@ from dpcore.errors import DpcoreError
 from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
 from workbench.server.web.limits import body_length
-from workbench.store.settings import Settings
+from workbench.server.web.words import page_of_words
+from workbench.store.settings import CLOUD, CLOUD_PATH, Settings
+
+in_force = threading.Event()
+"""Set where this process has the guard before its pages; without it they open nothing."""
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -40,6 +46,7 @@ _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 _SIGN_OUT = "/auth/logout"
 _METRICS, _AGENT = "/_stcore/metrics", "/_stcore/agent"
 WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
 _OPERATIONS = {"deferred_file", "dataframe_chunk"}
 """Downloads that are made on demand, and further rows of a table on the page."""
@@ -51,6 +58,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app, self._settings = app, settings
+        in_force.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         guarded = {"http": self._http, "websocket": self._websocket}
@@ -58,9 +66,12 @@ class Guard:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = Headers(scope=scope), scope["path"]
-        refusal = self._refusal(headers, path) or self._file_refusal(scope, headers)
+        refusal = self._refusal(scope, headers) or self._file_refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
+            return
+        if not self._is_host(headers.get("host")):  # asks for its health
+            await self._app(scope, receive, with_headers(send, _without_cookies))
             return
         leaves = path.endswith(_SIGN_OUT)
         if leaves:  # in every tab of this browser
@@ -83,15 +94,12 @@ class Guard:
         finally:
             tabs.arriving -= file
 
-    def _refusal(self, headers: Headers, path: str) -> Response | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        path = scope["path"]
         host, origin, media = headers.get("host"), headers.get("origin"), _MEDIA.search(path)
-        if not self._is_host(host):
-            return _refused(
-                "This server does not answer to the name in the address. Whoever runs it can add the name "
-                "to WORKBENCH_HOSTS; a proxy in front must pass the Host header on.",
-                421,
-            )
-        if origin is not None and not _is_same(origin, host):
+        if not self._is_host(host) and not is_health(path):
+            return foreign_name(host or "", "https" if _is_encrypted(scope, headers) else "http")
+        if origin is not None and not self._is_own(origin, host):
             return _refused("Requests from other sites are refused.")
         closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
         if any(path.endswith(each) or f"{each}/" in path for each in closed):
@@ -123,7 +131,7 @@ class Guard:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        secret, refusal = _secret(headers), self._refusal(headers, scope["path"])
+        secret, refusal = _secret(headers), self._refusal(scope, headers)
         if not scope["path"].endswith(_STREAM):
             refusal = _refused("Not found.")
         elif headers.get("origin") is None or secret is None:
@@ -145,6 +153,37 @@ class Guard:
         name = urlsplit(f"//{host}").hostname if host else None
         hosts = self._settings.hosts
         return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
+
+    def _is_own(self, origin: str, host: str | None) -> bool:
+        """Return whether a request comes from a page of ours: of the name in it, or of the public root."""
+        own = {host.lower() if host else "", urlsplit(self._settings.address).netloc.lower()} - {""}
+        return urlsplit(origin).netloc.lower() in own
+
+
+def is_health(path: str) -> bool:
+    """Return whether an address tells the health of the server, to whatever name a probe asks for."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return path in ("/healthz", "/readyz", f"/{base}/_stcore/health".replace("//", "/"))
+
+
+def foreign_name(host: str, scheme: str) -> Response:
+    """Return the page that says what to set so that this server answers to the name in the address."""
+    name = host.lower() if _HOST.fullmatch(host) else ""
+    lines = f'WORKBENCH_ADDRESS="{scheme}://{name or "NAME"}"'
+    if name.endswith(CLOUD):
+        lines = f'WORKBENCH_ADDRESS = "https://{name}{CLOUD_PATH}"\nWORKBENCH_FRAMES = "self"'
+    return page_of_words(
+        "This server does not know the name in the address",
+        [
+            f"It was asked for {name or 'another name'}, and answers only to names that it was given, so "
+            "that no other site can reach the tables in it.",
+            "If you run it: set this among its environment variables, or its secrets, and start it again. "
+            "More names go into WORKBENCH_HOSTS, with commas between.",
+            "A proxy in front must pass the Host header on. docs/hosting.md says more.",
+        ],
+        code=lines,
+        status=421,
+    )
 
 
 _WHOLE = "whole page"
@@ -210,8 +249,8 @@ def _visitor(secret: str | None) -> str:
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 
-def _is_same(origin: str, host: str | None) -> bool:
-    return host is not None and urlsplit(origin).netloc.lower() == host.lower()
+def _without_cookies(sent: MutableHeaders) -> None:
+    del sent["set-cookie"]
 
 
 def _make_secure(sent: MutableHeaders) -> None:

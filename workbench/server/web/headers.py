@@ -12,7 +12,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workbench.server.web import focus
+from workbench.store.settings import read_settings
 
+POLICY = "Content-Security-Policy"
+_FRAME_OPTIONS = {"frame-ancestors 'none'": "DENY", "frame-ancestors 'self'": "SAMEORIGIN"}
+"""What older browsers are told, by the directive of a policy; nothing where any page may show a frame."""
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -20,8 +24,20 @@ _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 def headers() -> dict[str, str]:
     """Return name and value of each, as `headers.toml` has them."""
     fields = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    policy = "; ".join(f"{name} {value}" for name, value in fields["Content-Security-Policy"].items())
-    return {**fields, "Content-Security-Policy": policy.format(inline=_inline_scripts())}
+    policy = "; ".join(f"{name} {value}" for name, value in fields[POLICY].items())
+    policy = f"{policy.format(inline=_inline_scripts())}; {frame_policy()}"
+    return {**fields, POLICY: policy}
+
+
+def frame_policy() -> str:
+    """Return the directive on the pages that may show ours in a frame, as WORKBENCH_FRAMES says."""
+    return f"frame-ancestors '{read_settings().frames}'"
+
+
+def frame_options(policy: str) -> dict[str, str]:
+    """Return the header that tells older browsers what the policy of an answer says of frames."""
+    options = [option for directive, option in _FRAME_OPTIONS.items() if directive in policy]
+    return {"X-Frame-Options": options[0]} if options else {}
 
 
 def _inline_scripts() -> str:
@@ -54,5 +70,6 @@ class SecurityHeaders:
         def add(sent: MutableHeaders) -> None:
             for name, value in headers().items():
                 sent.setdefault(name, value)
+            sent.update(frame_options(sent[POLICY]))
 
         await self._app(scope, receive, with_headers(send, add) if scope["type"] == "http" else send)

@@ -37,7 +37,7 @@ class Server:
 
 
 @contextmanager
-def serving(script: str = "server.py", **settings: str) -> Iterator[Server]:
+def serving(script: str = "app.py", **settings: str) -> Iterator[Server]:
     """A server, ended with the block."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -1,0 +1,24 @@
+"""The addresses that are handed out to people with a link."""
+
+from urllib.parse import urlsplit
+
+from workbench.store.settings import CLOUD, CLOUD_PATH, is_loopback, read_settings
+
+
+def link_root(page: str, kind: str) -> str:
+    """Return the root of pages for people with a link.
+
+    Args:
+        page: the address of a page of the workbench in the browser; WORKBENCH_ADDRESS goes before it.
+        kind: of the pages, "share" or "answer".
+    """
+    parts = urlsplit(page)
+    folder = parts.path.rsplit("/", 1)[0]
+    if (parts.hostname or "").endswith(CLOUD):
+        folder = CLOUD_PATH  # Streamlit leaves it out of the address
+    return f"{read_settings().address or f'{parts.scheme}://{parts.netloc}{folder}'}/{kind}/"
+
+
+def is_here_only(root: str) -> bool:
+    """Return whether links under this root open on the computer alone on which the server runs."""
+    return is_loopback(root)
