@@ -33,6 +33,7 @@ PUBLIC = {
     ("workbench.store.witness", "_path"): "the name of a source",
     ("workbench.server.web.guard", "_visitor"): "a random cookie",
     ("workbench.server.web.headers", "_inline_scripts"): "our own scripts",
+    ("workbench.server.web.words", ""): "our own style sheet",
 }
 """Where a digest has no key, and of what it is."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.errors import ParameterError
 from tests.workbench.server.web.client import Visitor, serving
 from workbench.store.settings import settings_from
 
@@ -17,10 +18,11 @@ SAMPLE = "Open this sample"
 @pytest.mark.proof
 def test_visitors_share_no_budget_and_send_no_files() -> None:
     """One visitor would empty the samples for all others, or leave a real table on a public server."""
-    with serving(WORKBENCH_DEMO="1") as demo:
+    with serving(WORKBENCH_DEMO="auto") as demo:
         first, second = (Visitor(demo.host).run() for _ in range(2))
         for visitor in (first, second):
             assert "This is a demo" in visitor.text()
+            assert "The disk of this host does not last" in visitor.text()
             assert not visitor.elements("file_uploader")
             visitor.press(SAMPLE)
             if not any(button.label.startswith("Open the data set") for button in visitor.elements("button")):
@@ -35,12 +37,38 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
         assert first.cookies["workbench_visitor"] not in str(rows)
 
 
-def test_a_demo_needs_no_disk_that_lasts() -> None:
+def test_a_demo_needs_no_disk_that_lasts(tmp_path: Path) -> None:
     """A host with a read-only checkout could not show the samples."""
     made = [settings_from({"WORKBENCH_DEMO": "1"}).data_dir for _ in range(2)]
     assert made[0] != made[1]
     for folder in made:
         assert os.stat(folder).st_mode & 0o077 == 0
         folder.rmdir()
-    assert settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": "/kept"}).data_dir == Path("/kept")
+    kept = str(tmp_path / "kept")
+    assert settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": kept}).data_dir == Path(kept)
+    (tmp_path / "file").touch()
+    other = settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": str(tmp_path / "file")}).data_dir
+    assert other != tmp_path / "file"  # a host that runs the image as a user of its own
+    other.rmdir()
     assert not settings_from({"WORKBENCH_DEMO": "0"}).demo
+
+
+def test_a_disk_that_does_not_last_takes_samples_only() -> None:
+    """A ledger that the host forgets would let a table be spent again and again."""
+    database = {"DATABASE_URL": "postgresql://me@db/ledger", "WORKBENCH_KEY": "ab" * 32}
+    for host in (
+        {"WORKBENCH_DEMO": "auto"},
+        {"WORKBENCH_HOSTS": "bench.streamlit.app"},
+        {"WORKBENCH_ADDRESS": "https://me-bench.hf.space"},
+    ):
+        settings = settings_from(host)
+        assert settings.demo
+        assert settings.until_database
+        settings.data_dir.rmdir()
+        assert not settings_from(host | database).demo
+        with pytest.raises(ParameterError, match="WORKBENCH_KEY is missing"):
+            settings_from(host | {"DATABASE_URL": database["DATABASE_URL"]})
+        assert settings_from(host | database | {"WORKBENCH_DEMO": "1"}).demo
+        assert not settings_from(host | {"WORKBENCH_DEMO": "0"}).demo
+    for lasting in ({}, {"WORKBENCH_HOSTS": "bench.example.org"}):
+        assert not settings_from(lasting).demo

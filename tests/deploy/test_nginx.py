@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import http.client
-import ipaddress
 import re
 import signal
 import ssl
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from tests.deploy.certificate import write_certificate
 from tests.deploy.proxy import NGINX, ROOT, proxy
 from tests.workbench.server.web.client import Server, Visitor, get, serving
 
@@ -81,37 +80,10 @@ def test_a_path_below_the_name(tmp_path: Path) -> None:
         assert get(host, "/bench/_stcore/metrics")[0] == 404
 
 
-def _certificate(folder: Path) -> None:
-    """A certificate for this computer, signed by itself."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(here, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    (folder / "fullchain.pem").write_bytes(made.public_bytes(pem))
-    plain = serialization.NoEncryption()
-    (folder / "privkey.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-
-
 def test_the_file_as_it_is_needs_the_version_that_the_page_names(tmp_path: Path) -> None:
     """An older nginx would not start, or a newer one refuse the line that is replaced in all other tests."""
     assert NGINX
-    _certificate(tmp_path)
+    write_certificate(tmp_path, "127.0.0.1")
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     own = text.replace("/tmp/", f"{tmp_path}/").replace("/etc/nginx/tls/", f"{tmp_path}/")
     (tmp_path / "nginx.conf").write_text(own, encoding="utf-8")
@@ -125,7 +97,7 @@ def test_the_file_as_it_is_needs_the_version_that_the_page_names(tmp_path: Path)
 
 def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
     """Cookies would leave the browser by a plain connection, and the websocket not open."""
-    _certificate(tmp_path)
+    write_certificate(tmp_path, "127.0.0.1")
     trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     with proxy(tmp_path, server.host, tls=True) as host:
         connection = http.client.HTTPSConnection(*host.split(":"), context=trusted, timeout=30)

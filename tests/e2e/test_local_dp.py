@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from tests.e2e.browser import PHONE, SECOND, Person, serving
-
-
-@pytest.fixture(scope="module")
-def without_links() -> Iterator[Any]:
-    """The pages alone, without the server that answers links."""
-    with serving("app.py") as server:
-        yield server
+from tests.e2e.browser import PHONE, SECOND, Person
 
 
 def part(person: Person, name: str) -> Person:
@@ -39,7 +29,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
     fill(person, "exactly", "8")
     fill(person, "People who answer", "12")
-    person.press("Make 12 links").sees("only their digests are stored")
+    person.press("Make 12 links").sees("only their digests are stored").sees("open on this computer only")
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.button("Links (CSV)").click()
@@ -82,12 +72,3 @@ def somebody_answers(browser: Any, said: dict[str, str]) -> None:
         page.get_by_text("Sent. Thank you").wait_for()
         assert [json.loads(each) for each in posted] == [shown]
     context.close()
-
-
-def test_without_the_server_the_page_says_so(without_links, browser, known_browser):
-    """Links would be made that nobody answers."""
-    person = Person(browser, without_links, known_browser).visit("local_dp").sees("Links need the server")
-    assert person.button("Make 1,000 links").is_disabled()
-    place = person.button("Make 1,000 links").bounding_box()
-    assert place["y"] + place["height"] < 800
-    person.close()

@@ -9,7 +9,9 @@ import pytest
 import dpcore as dp
 from workbench import session
 from workbench.store import roles
+from workbench.store.settings import Settings
 from workbench.store.surveys import links_work
+from workbench.ui import addresses
 
 
 @pytest.fixture
@@ -33,6 +35,20 @@ def test_links_need_the_server(opened):
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert "Links need the server" in opened.text
     assert opened.button("Make the link").disabled
+
+
+@pytest.mark.parametrize(
+    ("address", "here"), [("http://127.0.0.1:8501", True), ("https://bench.example.org/~/+", False)]
+)
+def test_a_link_that_nobody_else_can_open_says_so(opened, answering, monkeypatch, address, here):
+    """A green box would hand out an address that leads to the reader's own computer."""
+    monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
+    opened.go("synthesize").release().press("Show it to somebody").go("links").press("Make the link")
+    assert opened.at.code[0].value.startswith(f"{address}/share/")
+    warned, ready = ([each.value for each in opened.at.get(kind)] for kind in ("warning", "success"))
+    assert any("Copy it now" in each for each in (warned if here else ready))
+    assert any("open on this computer only" in each and "docs/hosting.md" in each for each in warned) is here
+    assert any("Copy it now" in each for each in ready) is not here
 
 
 def test_from_a_shown_release_to_a_link(opened, answering):

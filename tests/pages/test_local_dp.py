@@ -16,6 +16,8 @@ from workbench.local_dp import simulate
 from workbench.local_dp.design import LocalState, chance_of_truth, half_width
 from workbench.local_dp.words import plus_minus
 from workbench.store import surveys
+from workbench.store.settings import Settings
+from workbench.ui import addresses
 
 PARTS = ("Design a survey", "Answer", "Read the answers")
 
@@ -132,6 +134,15 @@ def test_a_survey_from_design_to_estimate(served):
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
     assert book.asked(tokens[29]) is None
+
+
+@pytest.mark.parametrize(("address", "here"), [("http://localhost:8501", True), ("https://a.example", False)])
+def test_invitations_that_nobody_else_can_open_say_so(served, monkeypatch, address, here):
+    """A class would scan codes that lead to nothing."""
+    monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
+    served.press("Make 1,000 links")
+    warned = [each.value for each in served.at.warning]
+    assert any("open on this computer only" in each for each in warned) is here
 
 
 def test_another_tab_reads_by_the_key(served, new_tab):

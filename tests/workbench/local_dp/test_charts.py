@@ -9,6 +9,7 @@ import pytest
 
 import dpcore.local as dl
 from workbench.local_dp import charts, design, simulate
+from workbench.store.settings import Settings
 from workbench.ui import addresses
 from workbench.ui.charts import Chart
 
@@ -82,11 +83,15 @@ def test_people_for_a_wanted_error() -> None:
         ("http://127.0.0.1:8501/local_dp", "http://127.0.0.1:8501/answer/"),
         ("https://a.example/work/local_dp?x=1", "https://a.example/work/answer/"),
         ("https://a.example/", "https://a.example/answer/"),
+        ("https://bench.streamlit.app/local_dp", "https://bench.streamlit.app/~/+/answer/"),
     ],
 )
-def test_links_lead_to_the_same_server(address: str, root: str) -> None:
+def test_links_lead_to_the_same_server(address: str, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind a proxy with a path of its own, links would lead nowhere."""
     assert addresses.link_root(address, "answer") == root
+    settings = Settings(address="https://public.example/bench")
+    monkeypatch.setattr(addresses, "read_settings", lambda: settings)
+    assert addresses.link_root(address, "answer") == "https://public.example/bench/answer/"
     assert design.links_csv(root, ["t1", "t2"]).splitlines() == ["link", f"{root}t1", f"{root}t2"]
 
 

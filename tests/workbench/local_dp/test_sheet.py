@@ -32,6 +32,12 @@ def test_a_question_is_text() -> None:
     assert "<script" not in page
 
 
+def test_a_sheet_of_this_computer_says_so() -> None:
+    """A class would scan codes that open on nobody's telephone."""
+    assert "open on this computer only" in sheet("How often?", ROOT, TOKENS, here_only=True)
+    assert "open on this computer only" not in sheet("How often?", "https://a.example/answer/", TOKENS)
+
+
 def cells(path: str) -> set[tuple[int, int]]:
     """The dark squares of a code, from lines of a pen: m moves and h draws, relative to where it is."""
     border, x, y, dark = 4, 0.0, 0.0, set()

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from dpcore.errors import ParameterError
-from workbench.store.settings import CHECKOUT, Settings, read_settings, secrets, settings_from
+from workbench.store.settings import (
+    CHECKOUT,
+    LOOPBACK,
+    Settings,
+    is_loopback,
+    read_settings,
+    secrets,
+    settings_from,
+)
 
 
 def test_default_is_a_file_in_the_checkout() -> None:
@@ -65,6 +73,42 @@ def test_limits_are_numbers() -> None:
         for text in ("0", "-1", "many", "nan", "inf"):
             with pytest.raises(ParameterError, match=f"{name} must be of the form > 0"):
                 settings_from({name: text})
+
+
+def test_the_public_root_is_one_of_its_names() -> None:
+    """The address of every link would be refused, until the same name is written a second time."""
+    settings = settings_from(
+        {"WORKBENCH_ADDRESS": " https://Bench.example.org:8443/a/~/+/ ", "WORKBENCH_HOSTS": "b.example, ,"}
+    )
+    assert settings.address == "https://Bench.example.org:8443/a/~/+"
+    assert settings.hosts == (*LOOPBACK, "b.example", "bench.example.org")
+    assert settings_from({}).address == ""
+    assert settings_from({}).frames == "none"
+    assert settings_from({"WORKBENCH_FRAMES": "Self"}).frames == "self"
+    for text in ("bench.example.org", "ftp://a", "https://", "https://a b", "https://a/<b>", "https://a:0",
+                 "https://a:99999", "https://a/?q", "https://u@a", "https://a/#x"):  # fmt: skip
+        with pytest.raises(ParameterError, match="WORKBENCH_ADDRESS must be of the form"):
+            settings_from({"WORKBENCH_ADDRESS": text})
+    with pytest.raises(ParameterError, match="WORKBENCH_FRAMES must be of the form none, self"):
+        settings_from({"WORKBENCH_FRAMES": "https://a.example"})
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        ("http://127.0.0.1:8501/share/", True),
+        ("http://localhost:8501/share/", True),
+        ("http://[::1]:8501/share/", True),
+        ("http://a.localhost/share/", True),
+        ("http://127.9.0.1", True),
+        ("https://bench.example.org/share/", False),
+        ("https://127.0.0.1.example.org/", False),
+        ("http://192.168.1.7:8501/share/", False),
+    ],
+)
+def test_addresses_of_this_computer_alone(address: str, here: bool) -> None:
+    """A link that nobody else can open would be handed out without a word, or every other with a warning."""
+    assert is_loopback(address) is here
 
 
 def test_secrets_are_not_printed() -> None:

@@ -170,7 +170,7 @@ def foreign_name(host: str, scheme: str) -> Response:
     """Return the page that says what to set so that this server answers to the name in the address."""
     name = host.lower() if _HOST.fullmatch(host) else ""
     lines = f'WORKBENCH_ADDRESS="{scheme}://{name or "NAME"}"'
-    if name.endswith(CLOUD):
+    if name.partition(":")[0].endswith(CLOUD):
         lines = f'WORKBENCH_ADDRESS = "https://{name}{CLOUD_PATH}"\nWORKBENCH_FRAMES = "self"'
     return page_of_words(
         "This server does not know the name in the address",
