@@ -1,5 +1,6 @@
-# make app    the workbench on http://127.0.0.1:8501; FILES=folder opens its files of any size where they lie
+# make app    the workbench on http://127.0.0.1:8501, or PORT=8502; FILES=folder opens its files of any size
 # make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
+# make skipped  what the last run of the tests skipped, once it is no longer missing: make engines
 # make proofs the rest: browsers, Spark, laws, lattices and properties in full
 # make lint   format, lint and types
 # make release-check  what a release needs and a change does not: whole catalogues of messages
@@ -15,11 +16,17 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# A set-up that fails leaves nothing: an environment that was made for it is taken away again.
+NO_PACKAGES = { echo "The packages could not be installed: see pip's message above. Connect this computer to the" \
+	"internet, or name a package index that it reaches in PIP_INDEX_URL, and run make again." >&2; \
+	test ! -e $(VENV)/unfinished || rm -rf $(VENV); exit 1; }
 
-.PHONY: app lock parts licenses backup restore accept rekey test proofs release-check lint check bench messages wheel engines chromium
+.PHONY: app lock parts licenses backup restore accept rekey test skipped proofs release-check lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
-	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py
+	$(if $(PORT),@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || \
+	{ echo "Port $(PORT) cannot be used: name another one, as in make app PORT=8502." >&2; exit 1; })
+	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py $(if $(PORT),--server.port=$(PORT))
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
 lock:
@@ -55,6 +62,10 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BI
 test: $(VENV)/dev chromium
 	$(PYTEST) -m "not proof and not release"
 
+# What the last run here skipped, once what it lacked is there.
+skipped: $(VENV)/dev chromium
+	$(PYTEST) --skipped
+
 proofs: $(VENV)/dev chromium
 	$(PYTEST) -m "(proof or hypothesis) and not release" --hypothesis-profile=full
 
@@ -78,20 +89,24 @@ wheel: $(VENV)/dev
 
 # The files app and dev tell when the requirements were last installed, each package with its hash.
 $(VENV)/app: requirements.lock | $(BIN)/python
-	$(INSTALL) --require-hashes -r requirements.lock
-	touch $@
+	@$(INSTALL) --require-hashes -r requirements.lock || $(NO_PACKAGES)
+	@rm -f $(VENV)/unfinished; touch $@
 
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
-	$(INSTALL) --require-hashes -r requirements-dev.lock
-	touch $@
+	@$(INSTALL) --require-hashes -r requirements-dev.lock || $(NO_PACKAGES)
+	@rm -f $(VENV)/unfinished; touch $@
 
 # PySpark and the driver of PostgreSQL, which only such connected sources need; Spark wants Java besides.
 engines: $(VENV)/dev
-	$(INSTALL) -r requirements-spark.txt -r requirements-postgres.txt
+	@$(INSTALL) -r requirements-spark.txt -r requirements-postgres.txt || $(NO_PACKAGES)
 
 $(BIN)/python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null || \
+	{ echo "Python 3.11, 3.12 or 3.13 is needed: install one, or name it, as in make app PYTHON=python3.12." >&2; exit 1; }
+	@test -e $(VENV) || { mkdir -p $(VENV) && touch $(VENV)/unfinished; } 2>/dev/null; test -w $(VENV) || \
+	{ echo "This folder cannot be written: clone the project where you may write, or name a place in VENV=folder." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	{ test ! -e $(VENV)/unfinished || rm -rf $(VENV); echo "Python's venv is missing: install it (Debian: apt install python3-venv)." >&2; exit 1; }
 
 # Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
 EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg --no-location --no-wrap \
@@ -106,5 +121,6 @@ messages: $(VENV)/dev
 chromium:
 	@if command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-wqy-zenhei >/dev/null; \
+	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	chromium fonts-wqy-zenhei >/dev/null; } || echo "No chromium could be installed: the browser tests will be skipped."; \
 	else echo "No chromium here: the browser tests will be skipped."; fi

@@ -12,10 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import needs
+
 settings.register_profile("full", deadline=None)  # a busy machine is no failure
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
 settings.load_profile("quick")
 
+SKIPPED = "workbench/skipped"
+"""Where pytest's cache keeps which tests the last run skipped."""
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -54,9 +58,45 @@ def deal(items: list[pytest.Item]) -> None:
     items[:] = dealt
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--skipped` runs what the run before skipped, as pytest's own `--lf` runs what failed."""
+    parser.addoption("--skipped", action="store_true", help="run the tests that the last run here skipped")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the tests that the run before skipped in place of all."""
+    if config.getoption("--skipped") and not hasattr(config, "workerinput"):
+        skipped = config.cache.get(SKIPPED, [])
+        if not skipped:
+            raise pytest.UsageError("the last run here skipped nothing")
+        config.args[:] = skipped
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Count what does not apply by itself: nothing that could be installed would make it run."""
+    if report.skipped and needs.NOT_APPLICABLE in _reason(report):
+        return needs.NOT_APPLICABLE, "-", needs.NOT_APPLICABLE.upper()
+    return None
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test was skipped."""
+    return str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what the quick tier left out."""
-    if config.getoption("markexpr") == "not proof":
+    """Say what was skipped, by reason, and what the quick tier left out; keep which tests were skipped."""
+    if config.option.collectonly:
+        return
+    skipped = terminalreporter.stats.get("skipped", [])
+    config.cache.set(SKIPPED, sorted({report.nodeid for report in skipped}))
+    counts = Counter(
+        next((name for name in needs.REASONS if name.partition(":")[0] in _reason(report)), _reason(report))
+        for report in skipped
+    )
+    for reason, count in counts.most_common():
+        terminalreporter.write_line(f"{count} skipped for want of {reason}")
+    if "not proof" in config.getoption("markexpr"):
         terminalreporter.write_line(
             "Browser walks, Spark, laws and properties in full were left out: make proofs"
         )
@@ -89,5 +129,5 @@ def server() -> Iterator[object]:
 def shared() -> Path:
     """The folder of reference tables beside the checkout; a test that needs it is skipped without it."""
     if not (SHARED / "data" / "adult.csv").exists():
-        pytest.skip("the reference tables (../shared) are not beside this checkout")
+        pytest.skip(needs.SHARED)
     return SHARED

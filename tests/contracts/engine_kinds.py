@@ -6,7 +6,6 @@ import atexit
 import functools
 import itertools
 import os
-import shutil
 import sys
 import tempfile
 import uuid
@@ -18,7 +17,6 @@ import pandas as pd
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
@@ -31,6 +29,7 @@ from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.values import READ_AS_TEXT
+from tests.needs import does_not_apply, need_driver, need_postgres, need_spark
 
 Make = Callable[..., Engine]
 _NUMBERS = itertools.count()
@@ -72,8 +71,7 @@ def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) 
 @functools.cache
 def postgres_schema() -> str:
     """A schema of its own in the PostgreSQL of the tests, for this process; gone at its end."""
-    if "DATABASE_URL" not in os.environ:
-        pytest.skip("DATABASE_URL names no PostgreSQL")
+    need_postgres()
     name = f"engines_{uuid.uuid4().hex}"
     with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
@@ -89,7 +87,9 @@ def postgres_schema() -> str:
 @functools.cache
 def postgres_writer() -> Any:
     """One connection for all tables of this process."""
-    dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="its driver is not installed")
+    need_driver()
+    from adbc_driver_postgresql import dbapi
+
     connection = dbapi.connect(os.environ["DATABASE_URL"], autocommit=True)
     atexit.register(connection.close)
     return connection
@@ -121,9 +121,9 @@ def uncategorized(column: pa.ChunkedArray) -> pa.ChunkedArray:
 @functools.cache
 def spark_session(master: str = "local[2,3]") -> Any:
     """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
-    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
+    need_spark()
+    from pyspark import sql
+
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -164,11 +164,11 @@ ENGINES = {
 def arrow_of(frame: pd.DataFrame) -> pa.Table:
     """The frame, where its columns have types."""
     if frame.attrs.get(READ_AS_TEXT):
-        pytest.skip("only a file of texts has no types")
+        does_not_apply("only a file of texts has no types")
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        pytest.skip("values of several types are in one column of memory alone")
+        does_not_apply("values of several types are in one column of memory alone")
 
 
 def written(folder: Path, frame: pd.DataFrame) -> Path:

@@ -535,7 +535,6 @@ def test_not_a_number_is_missing_as_null_is(kind: str, tmp_path: Path) -> None:
 
 def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
     """The same source would have other days, and another fingerprint, on a server in another city."""
-    pytest.importorskip("duckdb")
     stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin"))
     pq.write_table(pa.table({"x": stamps, "age": [1, 2, 3]}), tmp_path / "a.parquet")
     program = (

@@ -196,13 +196,13 @@ def by_engine(table: pa.Table, schema: dp.Schema, folder: Path) -> Engine:
 
 
 def by_duckdb(table: pa.Table, schema: dp.Schema, folder: Path) -> Engine:
-    pytest.importorskip("duckdb")
     source = DuckDBSource(kind="parquet", location=str(written(table, folder)))
     return duckdb_engine(source, schema, key=KEY)
 
 
 def by_duckfile(table: pa.Table, schema: dp.Schema, folder: Path, *, kind: str = "") -> Engine:
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+
     place = folder / f"{uuid.uuid4()}.duckdb"
     with duckdb.connect(str(place)) as connection:
         connection.register("given", table)

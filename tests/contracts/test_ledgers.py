@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +43,7 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
+from tests.needs import need_postgres
 from tests.tiers import but_first
 from workbench.store.rows import account_row
 from workbench.store.settings import Settings
@@ -69,15 +69,12 @@ def sql_kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind
 
 
 def _sql_kind(name: str, folder: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
     if name == "sqlite":
         with sqlite_kind(folder) as kind:
             yield kind
-    elif url.startswith("postgres"):
-        with postgres_kind(folder, url) as kind:
-            yield kind
     else:
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
+        with postgres_kind(folder, need_postgres()) as kind:
+            yield kind
 
 
 @pytest.fixture

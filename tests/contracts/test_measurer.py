@@ -29,6 +29,7 @@ from dpcore.engines.remembered import Remembered
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.schema.domain import Clique
 from dpcore.tables.sums import GRID
+from tests.needs import does_not_apply
 from tests.statistical import laws
 from tests.statistical.test_selection import exponential_law, permute_and_flip_law
 from tests.tiers import but_first
@@ -343,9 +344,9 @@ def test_draws_follow_the_law_on_record(verb: str, view: str, loss: Loss, rows: 
     """Noise of another law, width or unit than the record says would cost another loss than is charged."""
     seen = VIEWS[view]
     if verb == "assigned" and seen.part:
-        pytest.skip("no rule is applied to a part")
+        does_not_apply("no rule is applied to a part")
     if verb.startswith("select, two") and view != "plain":
-        pytest.skip("each choice is one of `select`, drawn in all views")
+        does_not_apply("each choice is one of `select`, drawn in all views")
 
     def new() -> Measurer:
         return seen.narrow(measurer_under(curator_of(rows), loss, seen.part))

@@ -113,7 +113,6 @@ def differences(folder: Path) -> list[str]:
 
 def test_every_engine_counts_the_cells_of_a_second_rule(tmp_path: Path) -> None:
     """19.99 was another number than 19.99, and .1 fell below a cut at .1, in all engines alike."""
-    pytest.importorskip("duckdb")
     assert differences(tmp_path) == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -17,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.contracts.engine_kinds import postgres_schema
+from tests.needs import need_driver, need_postgres, need_spark
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "hosting.md").read_text(encoding="utf-8")
 TABLES = """
@@ -71,9 +70,7 @@ def test_an_address_of_a_store_is_read_through_spark(tmp_path: Path) -> None:
 
     The store is a folder by an address of Hadoop's file systems, with settings as s3a has its own.
     """
-    pytest.importorskip("pyspark", reason="PySpark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
+    need_spark()
     place = tmp_path / "store"
     place.mkdir()
     for number, half in enumerate((visits()[:150], visits()[150:])):
@@ -90,8 +87,8 @@ def test_an_address_of_a_store_is_read_through_spark(tmp_path: Path) -> None:
 
 def test_the_source_of_the_page_is_read_by_a_role_that_may_only_read(tmp_path: Path) -> None:
     """The first source that an operator writes is this one: tables, joins, conditions, password and role."""
-    pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
-    postgres_schema()  # skips where there is no PostgreSQL
+    need_driver()
+    need_postgres()
     described = textwrap.dedent(PAGE[PAGE.index("    [[source]]") :].split("\n\n")[0])
     database = f"clinic_{uuid.uuid4().hex}"
     here = conninfo_to_dict(os.environ["DATABASE_URL"])

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import dpcore.local as dl
+from tests import needs
 from tests.deploy.proxy import NGINX, proxy
 from tests.workbench.server.web.client import Server, serving
 from workbench.server.web import limits
@@ -42,7 +43,7 @@ HALF = "GET /healthz HTTP/1.1\r\nHost: {host}\r\n"
 def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
     """A server and its proxy."""
     if NGINX is None:
-        pytest.skip("nginx is not installed")
+        pytest.skip(needs.NGINX)
     with serving() as server, proxy(tmp_path_factory.mktemp("nginx"), server.host) as host:
         yield server, host
 

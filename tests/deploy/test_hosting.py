@@ -14,6 +14,7 @@ import pytest
 
 from dpcore.accounting.ledger import Charge
 from tests.contracts.ledger_kinds import DATASET, account
+from tests.needs import SYSTEMD
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
@@ -54,7 +55,8 @@ def _lines(unit: Path, name: str) -> list[str]:
     return re.findall(rf"^{name}=(.*)$", unit.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.proof
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason=SYSTEMD)
 def test_the_units_are_read_by_systemd(tmp_path: Path) -> None:
     """A setting that systemd does not know is left out without a word, and with it what it guards."""
     for unit in DEPLOY.glob("privacy-workbench*.*"):

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from tests import needs
 from tests.deploy.certificate import write_certificate
 from tests.deploy.proxy import NGINX, ROOT, proxy
 from tests.workbench.server.web.client import Server, Visitor, get, serving
 
-pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+pytestmark = pytest.mark.skipif(NGINX is None, reason=needs.NGINX)
 MB = 2**20
 
 

@@ -1,4 +1,4 @@
-"""A host like Streamlit Community Cloud: its page holds a frame of the same name, with the app under a path."""
+"""A host like Streamlit Community Cloud: its page holds the app in a frame of the same name, under a path."""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
+
 HERE = Path(__file__).parent
 QUICK = ("test_one_release_is_paid_once_and_kept", "test_hostile_names_ask_for_nothing_and_run_nothing")
 """The walks that are not left to `make proofs`."""
@@ -25,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.name not in QUICK:
                 item.add_marker(pytest.mark.proof)
             if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no Chromium is installed"))
+                item.add_marker(pytest.mark.skip(reason=needs.BROWSER))
 
 
 if importlib.util.find_spec("playwright") is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import psycopg
 import pytest
@@ -21,9 +22,9 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.schema.source import COMPARISONS, Condition, Join, Source
 from tests.contracts.engine_kinds import duckdb_engine, postgres_schema, postgres_source
+from tests.needs import need_driver
 from tests.tiers import examples
 
-duckdb = pytest.importorskip("duckdb")
 KEY = b"k" * 32
 PEOPLE = ["A", "a", "b", "é", "e\u0301", " b", "7"]
 VISITS = "CREATE TABLE visits (person VARCHAR COLLATE nocase, x VARCHAR, y INTEGER, zip VARCHAR)"
@@ -122,7 +123,7 @@ IMPOSTORS = (
 @pytest.fixture(scope="module")
 def clinic() -> Iterator[tuple[str, Any]]:
     """Schema and connection of the same tables in PostgreSQL, and of what looks like one and is none."""
-    pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
+    need_driver()
     name = f"{postgres_schema()}_clinic"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")

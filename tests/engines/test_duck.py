@@ -34,7 +34,6 @@ class Gone(Exception):
 @pytest.fixture
 def engine(tmp_path: Path) -> ArrowEngine:
     """Of several batches of rows."""
-    pytest.importorskip("duckdb")
     frame = pd.DataFrame({"age": np.arange(ROWS) % 10, "sex": ["F", "M"] * (ROWS // 2)})
     frame.to_parquet(tmp_path / "people.parquet")
     source = DuckDBSource(kind="parquet", location=str(tmp_path / "people.parquet"))

@@ -18,14 +18,20 @@ from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.schema.source import Source
 from dpcore.schema.values import texts
 from tests.contracts.engine_kinds import postgres_engine, postgres_schema, postgres_source
+from tests.needs import need_driver
 
-pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
 KEY = b"k" * 32
 SCHEMA = dp.Schema(
     columns=(dp.Integer("age", low=0, high=9), dp.Categorical("job", categories=("a", "b"), other=True)),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 QUARTER = dp.PureDP(epsilon="0.25")
+
+
+@pytest.fixture(autouse=True)
+def driver() -> None:
+    """The tests here read tables in PostgreSQL."""
+    need_driver()
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from dpcore.engines.spark.tasks import Coding, Each, Mark, Task, merged
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
+from tests.needs import need_spark
 
 KEY = b"k" * 32
 _COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
@@ -228,7 +229,7 @@ def test_a_library_that_is_not_installed(kind: Any, library: str, monkeypatch: p
 
 def test_java_that_is_not_there() -> None:
     """PySpark without Java ends in a traceback of another program."""
-    pytest.importorskip("pyspark")
+    need_spark()
     program = (
         "from dpcore.engines.connect import look\nfrom dpcore.schema.source import Source\n"
         "from dpcore.errors import ReadError\n"
@@ -245,7 +246,7 @@ def test_java_that_is_not_there() -> None:
 @pytest.mark.proof
 def test_a_spark_that_died_is_started_anew(tmp_path: Path) -> None:
     """Java without memory ends, and no source of Spark could be opened until the server was restarted."""
-    pytest.importorskip("pyspark")
+    need_spark()
     pd.DataFrame({"age": np.arange(50) % 10}).to_parquet(tmp_path / "a.parquet")
     program = (
         "import sys\nimport dpcore as dp\nfrom pyspark import SparkContext\n"
@@ -355,7 +356,7 @@ def test_a_cluster_counts_many_parts_and_survives_a_process(tmp_path: Path) -> N
 
 def test_workers_load_the_library_from_its_archive(tmp_path: Path) -> None:
     """Every opening on a cluster would fail for a list that lies beside the modules."""
-    pytest.importorskip("pyspark")
+    need_spark()
     program = "import sys; sys.path.insert(0, sys.argv[1]); import dpcore.engines.spark.tasks as loaded"
     program += "; print(loaded.__file__)"
     archive = f"{_packed().name}/dpcore.zip"

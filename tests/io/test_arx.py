@@ -29,6 +29,7 @@ from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, ReadResult, read_table
 from dpcore.synthesis import read_release
 from tests.io.arx_project import AGES, HIERARCHIES, USUAL, packed, parts, project, row_set
+from tests.needs import ARX
 
 SUBSET = [True] * 5 + [False] * 2 + [True] * 3
 MODELS = {
@@ -227,7 +228,7 @@ def test_the_example_projects_of_arx_open(name: str) -> None:
     """
     folder = Path(os.environ.get("ARX_PROJECTS", "/nowhere"))
     if not (folder / f"{name}.deid").exists():
-        pytest.skip("ARX's example projects are not here (ARX_PROJECTS)")
+        pytest.skip(ARX)
     result = read_table((folder / f"{name}.deid").read_bytes(), f"{name}.deid")
     plan, (rows, published, k, limit, trees) = result.plan, FIGURES[name]
     assert plan is not None

@@ -62,7 +62,6 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has 2 GB on a laptop was told of 50 MB, or of a list in TOML."""
-    pytest.importorskip("duckdb")
     assert "make app FILES=folder" in app.text
     (tmp_path / "tables").mkdir()
     file = tmp_path / "tables" / "large.csv"

@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import re
+import statistics
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,8 @@ class Truth:
             )
         tables = self.other, self.chance, self.apart
         for of in (self.together, self.cramer, self.pearson):
-            means = [float(np.nanmean([*self.pairs(of, each).values(), math.nan])) for each in tables]
+            known = [[value for value in self.pairs(of, each).values() if value == value] for each in tables]
+            means = [statistics.fmean(values) if values else math.nan for values in known]
             found.append((means[0], means[1], means[2]))
             if of is self.cramer:
                 found.append((self.never(self.other), None, self.never(self.apart)))

@@ -176,7 +176,6 @@ def test_a_file_that_is_too_large_is_read_where_it_lies(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
     """Whoever has 2 GB on a laptop was told of 50 MB; or all of it was in memory before that was said."""
-    pytest.importorskip("duckdb")
     limit = len(FRAME)  # bytes
     monkeypatch.setattr(commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=limit)))
     monkeypatch.setattr(commands, "read_table", lambda *_: pytest.fail("it is read whole"))

@@ -32,7 +32,6 @@ ONE = dp.PureDP(epsilon="1")
 @pytest.fixture
 def declared(tmp_path: Path) -> Source:
     """A source with a query."""
-    pytest.importorskip("duckdb")
     frame = pd.DataFrame({"age": [*range(10)] * 40, "sex": ["F", "M"] * 200})
     frame.to_parquet(tmp_path / "a.parquet")
     query = "SELECT age, sex FROM source"

@@ -73,4 +73,5 @@ def _places(column: Column, values: pd.Series) -> Codes:
 
 def _scaled(column: IntervalColumn, values: pd.Series) -> Floats:
     low, high = float(column.edges[0]), float(column.edges[-1])
-    return np.asarray(np.clip(2 * (numbers_of(column, values) - low) / (high - low) - 1, -1, 1))
+    inside = np.clip(numbers_of(column, values), low, high)  # numbers near the largest would overflow
+    return np.asarray(np.clip(2 * (inside - low) / (high - low) - 1, -1, 1))

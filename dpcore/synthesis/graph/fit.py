@@ -182,8 +182,10 @@ class _Block:
         change = np.where(counts > 0, after - before, 0.0)
         self.theta = self.theta + change
         factor = np.exp(change)
+        # Before the table is multiplied: where this clique is the whole node, `counts` is a view of it.
+        moved = float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
         self.part.multiply(table, factor)
-        return float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
+        return moved
 
 
 def _clusters(

@@ -282,7 +282,6 @@ def test_people_with_several_rows_and_columns_with_gaps() -> None:
 @pytest.mark.parametrize("kind", ["duckdb", "parquet"])
 def test_cells_of_a_connected_source(tmp_path: Path, kind: str) -> None:
     """A table that does not fit would have no cells but those of its first rows."""
-    pytest.importorskip("duckdb")
     place = tmp_path / "t.parquet"
     FRAME.to_parquet(place)
     if kind == "duckdb":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import shutil
 import threading
@@ -24,6 +23,7 @@ from tests.contracts.ledger_kinds import (
     postgres_kind,
     sqlite_kind,
 )
+from tests.needs import need_postgres
 from workbench.store import __main__ as tasks
 from workbench.store.settings import Settings
 
@@ -35,9 +35,7 @@ def kinds(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[SqlK
         if request.param == "sqlite":
             made = [stack.enter_context(sqlite_kind(tmp_path / name)) for name in ("var", "other")]
         else:
-            url = os.environ.get("DATABASE_URL", "")
-            if not url.startswith("postgres"):
-                pytest.skip("DATABASE_URL names no PostgreSQL server")
+            url = need_postgres()
             urls = [stack.enter_context(postgres_database(url)) for _ in range(2)]
             lost = stack.enter_context(postgres_kind(tmp_path / "var", urls[0]))
             place = sa.make_url(lost.settings.database_url).set(database=sa.make_url(urls[1]).database)

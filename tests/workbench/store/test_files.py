@@ -37,7 +37,8 @@ def test_only_own_files_that_can_be_tables_are_listed(
 
 def test_base_tables_of_duckdb_are_listed(tmp_path: Path) -> None:
     """A view may look at rows of others, and a file of another program would have an extension fetched."""
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+
     with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
         connection.execute("CREATE TABLE visits AS SELECT 1 AS age; CREATE VIEW all_visits AS FROM visits")
         connection.execute('CREATE SCHEMA s; CREATE TABLE s.b (x INT); CREATE TABLE "a.b" (x INT)')

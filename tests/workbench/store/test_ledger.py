@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
+from tests.needs import need_postgres
 from tests.workbench.store.mute import way
 from workbench.store.connections import FIRST_TIMEOUT
 from workbench.store.ledger import SqlLedger
@@ -27,10 +27,7 @@ def on_file(tmp_path: Path) -> Iterator[SqlKind]:
 
 @pytest.fixture
 def on_server(tmp_path: Path) -> Iterator[SqlKind]:
-    url = os.environ.get("DATABASE_URL", "")
-    if not url.startswith("postgres"):
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
-    with postgres_kind(tmp_path, url) as kind:
+    with postgres_kind(tmp_path, need_postgres()) as kind:
         yield kind
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import SqlKind
+from tests.needs import need_postgres
 from workbench.store.database import Store
 from workbench.store.settings import Settings
 from workbench.store.shares import Shares
@@ -45,9 +45,7 @@ def test_one_table_and_no_writing(kind: SqlKind, statement: str) -> None:
 @pytest.mark.postgres
 def test_a_user_who_may_not_make_roles(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Links would not work on a database of whose server one is not the master; or somebody could write."""
-    url = os.environ.get("DATABASE_URL", "")
-    if not url.startswith("postgres"):
-        pytest.skip("DATABASE_URL names no PostgreSQL server")
+    url = need_postgres()
     name = f"plain_{uuid.uuid4().hex}"
     server = sa.create_engine(Settings(database_url=url).database_url, isolation_level="AUTOCOMMIT")
     with server.connect() as connection:

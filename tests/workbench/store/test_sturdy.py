@@ -25,6 +25,7 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
+from tests.needs import POSTGRES, does_not_apply
 from workbench.store import __main__ as tasks
 from workbench.store import rekey as rekeying
 from workbench.store.database import Store
@@ -179,7 +180,7 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path
     try:
         tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")  # while the server runs
     except LedgerError as error:
-        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+        pytest.skip(f"{POSTGRES}: {error}")
     _spend(ledger, "after")
     assert tasks.restore(kind.settings, tmp_path / "kept") == [DATASET]
     for each in (ledger, kind.open()):  # the running server notices too
@@ -249,7 +250,7 @@ def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     try:
         tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")
     except LedgerError as error:
-        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+        pytest.skip(f"{POSTGRES}: {error}")
     assert tasks.restore(kind.settings, tmp_path / "kept") == []
     _spend(ledger, "more")
     assert ledger.release(DATASET, "r0") == "release"
@@ -360,7 +361,7 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
 def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network that hangs without a reset would hang a page for 75 s."""
     if kind.settings.database_url.startswith("sqlite"):
-        pytest.skip("a file does not hang")
+        does_not_apply("a file does not hang")
     from workbench.store import connections
 
     monkeypatch.setattr(connections, "READ_TIMEOUT", 0.5)
@@ -385,7 +386,7 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp
     try:
         tasks.backup(kind.settings, one, other)
     except LedgerError as error:
-        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+        pytest.skip(f"{POSTGRES}: {error}")
     key = ledger._store.key
     for path in one.rglob("*"):
         assert not any(each in path.read_bytes() for each in (key, key.hex().encode()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ import sqlalchemy as sa
 import dpcore.local as dl
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
+from tests.needs import need_postgres
 from workbench.store import database
 from workbench.store.database import Store
 from workbench.store.surveys import Surveys, digest_of
@@ -28,10 +28,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         if request.param == "sqlite":
             kind = stack.enter_context(sqlite_kind(tmp_path))
         else:
-            url = os.environ.get("DATABASE_URL", "")
-            if not url:
-                pytest.skip("no PostgreSQL server in DATABASE_URL")
-            kind = stack.enter_context(postgres_kind(tmp_path, url))
+            kind = stack.enter_context(postgres_kind(tmp_path, need_postgres()))
         opened = Store(kind.settings)
         opened.settings = kind.settings  # type: ignore[attr-defined]
         yield opened

@@ -17,6 +17,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from tests.needs import need_spark
 from tests.workbench.server.web.client import Server, Visitor, serving
 
 pytestmark = pytest.mark.proof
@@ -90,7 +91,7 @@ def to_be_killed(folder: Path, **settings: str) -> Iterator[Server]:
 def test_a_server_that_is_killed_in_a_pass_over_a_source(tmp_path: Path, kind: str) -> None:
     """A charge would come twice or be held for ever, or half a release or folder pass for a whole one."""
     if kind == "spark":
-        pytest.importorskip("pyspark")
+        need_spark()
     place, out = tmp_path / "rows", tmp_path / "out"
     place.mkdir()
     rng = np.random.default_rng(1)

@@ -11,6 +11,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from tests import needs
 from tests.deploy.proxy import NGINX, proxy
 from tests.workbench.server.web.client import Server, Visitor, get, serving
 
@@ -26,7 +27,7 @@ def host(
         yield server.host
         return
     if NGINX is None:
-        pytest.skip("nginx is not installed")
+        pytest.skip(needs.NGINX)
     with proxy(tmp_path_factory.mktemp("nginx"), server.host) as host:
         yield host
 
