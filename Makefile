@@ -1,4 +1,5 @@
-# make app    the workbench on http://127.0.0.1:8501, or PORT=8502; FILES=folder opens its files of any size
+# make app    the workbench on http://127.0.0.1:8501, or PORT=8502; FILES=folder opens its files of any size;
+#             LISTEN=0.0.0.0 lets other computers in, under the name in WORKBENCH_ADDRESS
 # make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
 # make skipped  what the last run of the tests skipped, once it is no longer missing: make engines
 # make proofs the rest: browsers, Spark, laws, lattices and properties in full
@@ -26,7 +27,7 @@ NO_PACKAGES = { echo "The packages could not be installed: see pip's message abo
 app: $(VENV)/app
 	$(if $(PORT),@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || \
 	{ echo "Port $(PORT) cannot be used: name another one, as in make app PORT=8502." >&2; exit 1; })
-	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py $(if $(PORT),--server.port=$(PORT))
+	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py $(if $(PORT),--server.port=$(PORT)) $(if $(LISTEN),--server.address=$(LISTEN))
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
 lock:

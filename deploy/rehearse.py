@@ -24,6 +24,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 INSTRUCTION = re.compile(r"([A-Z]+)\s+(.*)")
 SCRATCH = "import os, tempfile; print(os.path.dirname(tempfile.mkdtemp()))"
+ASKS = (
+    "import http.client as c; asked = c.HTTPConnection('127.0.0.1', 8501); "
+    "asked.request('GET', '{1}', headers={{'Host': '{0}'}}); print(asked.getresponse().status)"
+)
+DEMO = (
+    "from workbench.store.settings import read_settings as read; print(read().demo and read().until_database)"
+)
 SCRIPT = """
 set -eu
 mount -t overlay overlay -o lowerdir=/,upperdir={work}/upper,workdir={work}/work {work}/root
@@ -119,6 +126,11 @@ def _serve(
             "the program cannot be written": run("touch", f"{folder}/x").returncode != 0,
             "the system cannot be written": run("touch", "/etc/x").returncode != 0,
             "temporary files are in /scratch": run("python", "-c", SCRATCH).stdout.strip() == "/scratch",
+            "a foreign name gets words": run("python", "-c", ASKS.format("workbench.example.org", "/")).stdout
+            == "421\n",
+            "a probe by number is answered": run("python", "-c", ASKS.format("10.0.0.1", "/healthz")).stdout
+            == "200\n",
+            "it refuses files": run("python", "-c", DEMO).stdout == "True\n",
             "the ledger is in /data": run("test", "-s", "/data/workbench.sqlite").returncode == 0,
             "its key is the user's alone": run("stat", "-c%a", "/data/ledger.key").stdout.strip() == "600",
         }

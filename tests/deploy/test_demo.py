@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dpcore.errors import ParameterError
-from tests.workbench.server.web.client import Visitor, serving
+from tests.workbench.server.web.client import ROOT, Visitor, free_port, get, serving, wait_for
 from workbench.store.settings import settings_from
 
 SAMPLE = "Open this sample"
@@ -35,6 +39,39 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
         assert len(set(rows)) == 2
         assert all(opener == steward != "" for opener, steward in rows)
         assert first.cookies["workbench_visitor"] not in str(rows)
+
+
+@pytest.mark.proof
+def test_the_image_alone_is_a_demo(tmp_path: Path) -> None:
+    """`docker run -p 8501:8501 IMAGE` would end with a message about settings, or take real tables.
+
+    There is no engine here: the settings and the command of the image run in this environment, as a host
+    runs them whose user may not write to /data.
+    """
+    text = re.sub(r"\\\n\s*", " ", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"))
+    settings = dict(part.split("=", 1) for part in re.findall(r"^ENV (.*)", text, re.MULTILINE)[0].split())
+    command = json.loads(re.findall(r"^CMD (.*)", text, re.MULTILINE)[0])
+    (tmp_path / "data").touch()
+    changed = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "WORKBENCH_DATA_DIR": str(tmp_path / "data"),
+        "TMPDIR": str(tmp_path),
+        "HOME": str(tmp_path),
+        "PORT": str(free_port()),
+    }
+    host = f"127.0.0.1:{changed['PORT']}"
+    with subprocess.Popen(command, cwd=ROOT, env={**settings, **changed}, stderr=subprocess.DEVNULL) as image:
+        try:
+            wait_for(host)
+            visitor = Visitor(host).run()
+            assert "The disk of this host does not last" in visitor.text()
+            assert not visitor.elements("file_uploader")
+            assert visitor.put(f"/_stcore/upload_file/{visitor.session}/1", b"a\n1\n", "x.csv") == 403
+            visitor.press(SAMPLE)
+            assert get(host, "/", Host="workbench.example.org")[0] == 421
+        finally:
+            image.terminate()
+    assert image.returncode in (0, -15)  # it ended by the signal
 
 
 def test_a_demo_needs_no_disk_that_lasts(tmp_path: Path) -> None:

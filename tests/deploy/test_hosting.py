@@ -115,6 +115,8 @@ COMMANDS = {
     "python -m workbench --help": "python -m workbench --help",
     "make app": None,  # every test that serves
     "make app FILES=folder": None,  # test_admission.py
+    "make app PORT=8502": None,  # Streamlit's own option
+    "make app LISTEN=0.0.0.0": None,  # Streamlit's own option
     "make engines": None,  # installs packages
     "python -m workbench release job.json --to r.json --as ada@example.org": None,  # test_commands.py
     "python -m workbench link TABLE": None,  # test_commands.py

@@ -36,12 +36,18 @@ class Server:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
+def free_port() -> int:
+    """A port of this computer that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 @contextmanager
 def serving(script: str = "app.py", **settings: str) -> Iterator[Server]:
     """A server, ended with the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
