@@ -37,7 +37,9 @@ def show() -> None:
         st.title(_("Privacy Workbench"))
         st.write(_("Know how anonymous a table is, and share what it tells without giving anybody away."))
     file_view.demo_notice()
-    if person.is_shared():
+    if person.is_demo():
+        pass  # nothing is uploaded
+    elif person.is_shared():
         st.info(PLAN["read by"], icon=":material/visibility:")
     else:
         st.caption(PLAN["read by you"])

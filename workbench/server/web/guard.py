@@ -177,11 +177,11 @@ def foreign_name(host: str, scheme: str) -> Response:
         [
             f"It was asked for {name or 'another name'}, and answers only to names that it was given, so "
             "that no other site can reach the tables in it.",
-            "If you run it: set this among its environment variables, or its secrets, and start it again. "
-            "More names go into WORKBENCH_HOSTS, with commas between.",
-            "A proxy in front must pass the Host header on. docs/hosting.md says more.",
+            "If you run it: set this among its environment variables, or its secrets, and start it again.",
         ],
         code=lines,
+        after="More names go into WORKBENCH_HOSTS, with commas between. A proxy in front must pass the Host "
+        "header on. docs/hosting.md says more.",
         status=421,
     )
 

@@ -29,20 +29,20 @@ _HEADERS = {
 
 
 def page_of_words(
-    title: str, paragraphs: Sequence[str], *, code: str = "", link: str = "", status: int
+    title: str, paragraphs: Sequence[str], *, code: str = "", after: str = "", link: str = "", status: int
 ) -> HTMLResponse:
     """Return a page of words.
 
     Args:
         title: its heading.
         paragraphs: plain texts.
-        code: lines to copy.
+        code: lines to copy, and `after` a paragraph below them.
         link: label of a link that opens the same address in a tab of its own; empty for none.
         status: of the answer.
     """
     parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(text)}</p>" for text in paragraphs)]
     if code:
-        parts.append(f"<pre>{escape(code)}</pre>")
+        parts.append(f"<pre>{escape(code)}</pre><p>{escape(after)}</p>")
     if link:
         parts.append(f'<p><a href="" target="_blank" rel="noopener">{escape(link)}</a></p>')
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}'
