@@ -37,12 +37,8 @@ def show() -> None:
         st.title(_("Privacy Workbench"))
         st.write(_("Know how anonymous a table is, and share what it tells without giving anybody away."))
     file_view.demo_notice()
-    if person.is_demo():
-        pass  # nothing is uploaded
-    elif person.is_shared():
-        st.info(PLAN["read by"], icon=":material/visibility:")
-    else:
-        st.caption(PLAN["read by you"])
+    if not person.is_demo():
+        _say_who_reads()
     with st.expander(PLAN["title"]):
         st.text_area(PLAN["names"], key=opening.NAMES.key, persist_state="session")
         st.button(_("Plan it"), disabled=not opening.NAMES.value(), on_click=opening.take_names)
@@ -55,6 +51,14 @@ def show() -> None:
     if not again:
         source_view.show_cards()
         data_sets_view.my_data_sets()
+
+
+def _say_who_reads() -> None:
+    """Say who could read a file that is uploaded."""
+    if person.is_shared():
+        st.info(PLAN["read by"], icon=":material/visibility:")
+    else:
+        st.caption(PLAN["read by you"])
 
 
 def _check() -> None:

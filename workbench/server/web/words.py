@@ -36,7 +36,8 @@ def page_of_words(
     Args:
         title: its heading.
         paragraphs: plain texts.
-        code: lines to copy, and `after` a paragraph below them.
+        code: lines to copy.
+        after: a paragraph below them.
         link: label of a link that opens the same address in a tab of its own; empty for none.
         status: of the answer.
     """
