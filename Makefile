@@ -25,8 +25,8 @@ NO_PACKAGES = { echo "The packages could not be installed: see pip's message abo
 .PHONY: app lock parts licenses backup restore accept rekey test skipped proofs release-check lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
-	$(if $(PORT),@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || \
-	{ echo "Port $(PORT) cannot be used: name another one, as in make app PORT=8502." >&2; exit 1; })
+	@test -z "$(PORT)" || $(BIN)/python -c 'import socket, sys; socket.create_server(("127.0.0.1", int(sys.argv[1])))' \
+	"$(PORT)" 2>/dev/null || { echo "Port $(PORT) cannot be used: name another one, as in make app PORT=8502." >&2; exit 1; }
 	$(if $(FILES),WORKBENCH_FILES="$(FILES)") PYTHONMALLOC=malloc $(BIN)/streamlit run app.py $(if $(PORT),--server.port=$(PORT)) $(if $(LISTEN),--server.address=$(LISTEN))
 
 # The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.

@@ -65,6 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Take the tests that the run before skipped in place of all."""
+    import authlib.deprecate  # noqa: F401 - it asks for its warnings to be shown, unless our filters come later
+
     if config.getoption("--skipped") and not hasattr(config, "workerinput"):
         skipped = config.cache.get(SKIPPED, [])
         if not skipped:

@@ -9,6 +9,14 @@ import pytest
 import streamlit as st
 from streamlit.runtime.secrets import Secrets
 
+from workbench.server.web import guard
+
+
+@pytest.fixture(autouse=True)
+def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest runs parts of pages alone, without the server and its guard."""
+    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)
+
 
 @pytest.fixture
 def write_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
