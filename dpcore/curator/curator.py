@@ -16,6 +16,7 @@ import pandas as pd
 from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
+from dpcore.accounting.own import derived_key
 from dpcore.anonymize.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
@@ -390,4 +391,9 @@ class Curator(OnFile):
 
         A source in which rows may move keeps all rows.
         """
-        return None if part is None or self.account.source else self.schema.part_on_file(part)
+        if part is None or self.account.source:
+            return None
+        now, older = self.schema.part_on_file(part, derived_key(self.ledger.key, "parts"))
+        charged = self.ledger.standing(self.account.dataset).reserved
+        partitions = {partition for partition, _ in filter(None, charged)}
+        return older if older[0] in partitions else now

@@ -17,7 +17,10 @@ PUBLIC = {
     ("dpcore.engines.spark.tasks", "_blocks"): "the worker of a text, which goes there too",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
-    ("dpcore.schema.schema", "part_on_file"): "public facts about columns",
+    (
+        "dpcore.schema.schema",
+        "part_on_file",
+    ): "compared with lines of earlier versions, written beside them alone",
     ("dpcore.synthesis.discrete.recipes", "to_dict"): "noisy tables of an earlier release",
     ("dpcore.synthesis.closeness", "to_dict"): "counts of a public table, as `Closeness.of` sees to",
     ("dpcore.tables.hashes", "tuple_hashes"): "numbers inside one piece of work, which go nowhere",
