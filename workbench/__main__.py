@@ -18,6 +18,7 @@ in --as ada@example.org.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -26,6 +27,7 @@ import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -34,7 +36,7 @@ from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ParameterError, UsageError, other_kind
 from dpcore.evaluation import Audit, RolesOf
-from dpcore.evaluation.table.audit import who_is_named
+from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.io import read_table
 from dpcore.io.checks import check_size
@@ -60,7 +62,7 @@ from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
 from workbench.ui.language import _, capital, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
-from workbench.ui.wording import error_words
+from workbench.ui.wording import error_words, people_words, percent, printing
 
 
 def person_as(address: str | None) -> Person:
@@ -187,14 +189,23 @@ def audit(asked: argparse.Namespace) -> str:
             {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
         )
     report = curator.evaluate(wanted).content
-    answer = {
-        "answer": report.verdict.answer,
-        "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
-        "changes": ways_out(report),
-        "people": report.people,
-        **dataclasses.asdict(report.risk),
-    }
+    with contextlib.nullcontext() if asked.internal else printing():
+        answer = {
+            "answer": report.verdict.answer,
+            "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
+            "changes": ways_out(report),
+            **_risk(report, internal=asked.internal),
+        }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
+
+
+def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
+    """Return the figures of an audit; unless they stay inside, shares in whole percent and bounded counts."""
+    if internal:
+        return {"people": report.people, **dataclasses.asdict(report.risk)}
+    risk = report.risk
+    shares = ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer")
+    return {"k": people_words(risk.k)} | {name: percent(getattr(risk, name)) for name in shares}
 
 
 def _audit_of(curator: Curator, asked: argparse.Namespace) -> tuple[tuple[SuggestedRole, ...], Audit]:

@@ -120,7 +120,7 @@ class Schema:
     def part_on_file(self, part: tuple[str, str], key: bytes) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return a part for the ledger, as (column with a keyed digest of its declared cells, category).
 
-        The second one has a digest without a key, as older lines carry. It is written beside such lines alone.
+        The second one has a digest without a key, as older lines carry, beside which alone it is written.
         Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
         columns do. So do parts of people that an earlier version charged, of whom other rows counted.
         """

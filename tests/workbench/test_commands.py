@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -122,7 +123,7 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     """What the pages do outside differential privacy would leave no line when a script does it, or a plan,
     whose hierarchies list values of suppressed rows, would go with the published files."""
     asked = ("Visits", "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
+    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex", "--internal"))["k"] == 50
     said = json.loads(run(capsys, "audit", *asked))
     assert said["answer"] == "yes"
     assert "age and sex" in said["verdict"]
@@ -148,6 +149,24 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert set(footer) == {b"guarantee"}
     assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"
     assert b"suppressed row" not in file.read_bytes()
+
+
+def test_an_audit_prints_whole_percents_and_bounded_counts(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number of people, a group of three and a risk in 16 digits would stand in the log of a check."""
+    people = pd.concat([FRAME[FRAME["age"] != 20], FRAME[FRAME["age"] == 20].head(3)])
+    people.to_csv(place / "few.csv", index=False)
+    asked = ("audit", place / "few.csv", "--schema", place / "schema.json", "--known", "age", "sex")
+    told = json.loads(run(capsys, *asked))
+    assert not {"people", "classes"} & {*told}
+    assert told["k"] == "fewer than 11"
+    for name in ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer"):
+        assert re.fullmatch(r"\d+\u202f%|under 1 %|over 99 %", told[name]), told[name]
+    assert told["highest"] == "33\u202f%"
+    assert str(len(people)) not in json.dumps(told)
+    internal = json.loads(run(capsys, *asked, "--internal"))
+    assert (internal["people"], internal["k"], internal["highest"]) == (len(people), 3, 1 / 3)
 
 
 def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,7 +202,7 @@ def test_a_file_that_is_too_large_is_read_where_it_lies(
     file = place / f"large.{ending}"
     FRAME.to_csv(file, index=False) if ending == "csv" else FRAME.to_parquet(file)
     asked = (file, "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
+    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == "50"
     text = run(capsys, "job", *asked, "--recipe", place / "recipe.json", "--epsilon", "0.5")
     (place / "job.json").write_text(text)
     said = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
