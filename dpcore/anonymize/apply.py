@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
-from dpcore.schema.values import SUPPRESSED
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.people import person_of
@@ -119,14 +120,19 @@ class Anonymization:
         return self.recoded.classes
 
     @cached_property
-    def hidden(self) -> BoolArray:
-        """Marks of the published rows that are suppressed, with `*` in every quasi-identifier."""
+    def starred(self) -> BoolArray:
+        """Marks of the published rows that print `*` in every quasi-identifier."""
         return suppressed_classes(self.recoded)[self.classes]
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """Marks of the published rows that are suppressed, see `suppressed_of`."""
+        return suppressed_of(self.inputs, self.starred)
 
     @cached_property
     def leaves(self) -> BoolArray:
         """(published rows,) whether each leaves, by what the plan says of suppressed ones."""
-        return ~self.hidden | keeps_hidden(self.inputs, self.hidden)
+        return ~self.hidden | keeps_hidden(self.inputs, self.hidden, self.starred)
 
     @property
     def quality(self) -> Quality:
@@ -153,17 +159,49 @@ class Anonymization:
         return rows[self.leaves].drop(columns=[name for name in rows.columns if name in self.plan.dropped])
 
 
-def keeps_hidden(inputs: Inputs, hidden: BoolArray) -> bool:
+def suppressed_of(inputs: Inputs, starred: BoolArray) -> BoolArray:
+    """Return marks of the rows that are suppressed among those that print nothing but `*`, (published rows,).
+
+    Those are not that came so and meet the models as a class of their own: their `*` is a value like others.
+
+    Args:
+        inputs: the table and the plan.
+        starred: (published rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred_before(inputs.published, inputs.plan.quasi_identifiers, starred)
+    if not came_so.any() or violations(inputs.plan.models, inputs.rows.together(came_so)).any():
+        return starred
+    return starred & ~came_so
+
+
+def starred_before(rows: pd.DataFrame, names: Sequence[str], starred: BoolArray) -> BoolArray:
+    """Return marks of the starred rows that held nothing but `*` before they were recoded, (rows,).
+
+    Args:
+        rows: as they came.
+        names: of the quasi-identifiers.
+        starred: (rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred.copy()
+    for name in names:
+        came_so[came_so] = as_text(rows.loc[came_so, name]) == SUPPRESSED
+    return came_so
+
+
+def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
     """Return whether suppressed rows leave, by the plan or because they meet its models as one class.
 
-    Args: hidden: (published rows,).
+    Args:
+        inputs: the table and the plan.
+        hidden: (published rows,).
+        starred: (published rows,) all that print the same, those that came so among them.
     """
     plan = inputs.plan
     if plan.suppressed in ("kept", "blanked") or not hidden.any():
         return True
     if plan.suppressed == "dropped":
         return False
-    return not violations(plan.models, inputs.rows.together(hidden)).any()
+    return not violations(plan.models, inputs.rows.together(starred)).any()
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
