@@ -249,8 +249,9 @@ def _without_budget(asked: argparse.Namespace) -> Curator:
 def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
     plan = Plan.from_json(asked.plan.read_text())
-    read_policy().check_plan(plan)
-    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan)})
+    policy = read_policy()
+    policy.check_plan(plan)
+    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan, smallest_group=policy.k)})
 
 
 def _opened(asked: argparse.Namespace) -> Curator:

@@ -19,9 +19,10 @@ from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Microdata
+from dpcore.text import Text
 
 LAST = "\U0010ffff"
 """A text that is after all others."""
@@ -54,13 +55,19 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
 
 
 def carried_out(
-    table: Microdata, plan: Plan, on_progress: OnProgress = silent
+    table: Microdata, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table that may be published, and in words the models that it meets.
 
-    Raises: as `anonymized`.
+    Args:
+        table: as it is, with a key for PRAM.
+        plan: with a role for every column.
+        smallest: people in a group of rows that leave, at least; see `check_smallest`.
+        on_progress: as of `anonymized`.
+    Raises: as `anonymized`; InfeasibleError for a smaller group.
     """
     result = anonymized(table, plan, on_progress)
+    check_smallest(result.inputs, result.classes, result.leaves, smallest)
     return result.frame, result.models
 
 
@@ -202,6 +209,29 @@ def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
     if plan.suppressed == "dropped":
         return False
     return not violations(plan.models, inputs.rows.together(starred)).any()
+
+
+def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int) -> None:
+    """Refuse a table that leaves with a group of fewer people, whatever was planned.
+
+    Args:
+        inputs: the table and the plan.
+        classes: (published rows,) class of each, by what it prints.
+        leaves: (published rows,) whether it is in the table that leaves.
+        smallest: people in a group, at least.
+    Raises: InfeasibleError.
+    """
+    if smallest <= 1 or not leaves.any():
+        return
+    rows = inputs.among(leaves)
+    people = rows.groups(rows.spread(class_index([classes[leaves]]))).people
+    if people.min() < smallest:
+        raise InfeasibleError(
+            "a group of the table that would leave has fewer than {k} {whom}",
+            remedy="leave out suppressed rows that are too few, or raise k",
+            k=smallest,
+            whom=Text(inputs.plan.counts),
+        )
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import keeps_hidden, starred_before, suppressed_of
+from dpcore.anonymize.apply import check_smallest, keeps_hidden, starred_before, suppressed_of
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import Inputs, check_roles, coded, subset_of
 from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
@@ -47,12 +47,15 @@ class Recoding:
     _keeps_starred: bool
 
     @classmethod
-    def of(cls, distinct: DistinctRows, plan: Plan, on_progress: OnProgress = silent) -> Recoding:
+    def of(
+        cls, distinct: DistinctRows, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
+    ) -> Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
             plan: by a method that searches.
             distinct: of the whole table, as `levels.distinct_of` asks for it.
+            smallest: people in a group of rows that leave, at least.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
@@ -82,6 +85,7 @@ class Recoding:
         keeps = keeps_hidden(inputs, hidden, starred)
         leaves = ~hidden | keeps
         classes = class_index([labels.codes.astype(np.int64) for labels in printed.values()])
+        check_smallest(inputs, classes, leaves, smallest)
         models = promised(inputs, classes, hidden=hidden, leaves=leaves)
         weights = distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
         return replace(
