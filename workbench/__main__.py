@@ -330,11 +330,13 @@ def _run(asked: argparse.Namespace) -> int:
     except (DpcoreError, OSError) as error:
         print(" ".join(error_words(error)) if isinstance(error, DpcoreError) else error, file=sys.stderr)
         return 3 if has_rule else 1
-    except Exception:  # which would end with 1, as a violation does
-        if not has_rule:
-            raise
-        print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
-        return 3
+    except Exception as error:  # in whose words a value may be quoted
+        if has_rule:  # 1 would be a violation
+            print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
+            return 3
+        words = _("Something went wrong here that should not have ({kind}). What was charged stays charged.")
+        print(words.format(kind=type(error).__name__), file=sys.stderr)
+        return 1
     return getattr(asked, "code", 0)
 
 

@@ -23,7 +23,7 @@ from dpcore.risk.survey import individual_risk
 from dpcore.risk.uniqueness import pitman_uniqueness, shifted_binomial_uniqueness, zayatz_uniqueness
 from dpcore.schema.role import ROLES
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import SUPPRESSED
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.classes import (
     BoolArray,
     IntArray,
@@ -301,8 +301,15 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
-    shown = {name: ~coded.values[name].isin([SUPPRESSED]).to_numpy() for name in columns}
+    shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any([shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0)
     if not visible.any():
         raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
     return visible
+
+
+def _say_something(values: pd.Series) -> BoolArray:
+    """(values,) which of the values of a column are not `*`. Numbers of any type, decimals too, never are."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return np.ones(len(values), dtype=np.bool_)
+    return np.asarray(as_text(values) != SUPPRESSED, dtype=np.bool_)
