@@ -23,6 +23,7 @@ import dataclasses
 import json
 import os
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -34,7 +35,14 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError, UsageError, other_kind
+from dpcore.errors import (
+    DpcoreError,
+    LimitError,
+    ManyValuesError,
+    ParameterError,
+    UsageError,
+    other_kind,
+)
 from dpcore.evaluation import Audit, RolesOf
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
@@ -63,6 +71,22 @@ from workbench.ui import criteria
 from workbench.ui.language import _, capital, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 from workbench.ui.wording import error_words, people_words, percent, printing
+
+TOLD_EVERY = 5.0
+"""Seconds between two lines about the progress of a pass over a large table."""
+
+
+class Progress:
+    """Tells now and then on the error stream how many rows a pass has read."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def __call__(self, rows: int) -> None:
+        now = time.monotonic()
+        if rows and now - self._told >= TOLD_EVERY:
+            self._told = now
+            print(_("{rows:,} rows read").format(rows=rows), file=sys.stderr, flush=True)
 
 
 def person_as(address: str | None) -> Person:
@@ -128,7 +152,7 @@ def opened(
     account = ledger.account(dataset)
     budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
     if isinstance(table, Source):
-        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name)
+        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress())
     alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
@@ -188,7 +212,15 @@ def audit(asked: argparse.Namespace) -> str:
         return json.dumps(
             {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
         )
-    report = curator.evaluate(wanted).content
+    try:
+        report = curator.evaluate(wanted).content
+    except ManyValuesError as error:  # which is an answer
+        told = named([*wanted.quasi_identifiers], [])
+        return json.dumps(
+            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told, *error_words(error)])},
+            ensure_ascii=False,
+            indent=1,
+        )
     with contextlib.nullcontext() if asked.internal else printing():
         answer = {
             "answer": report.verdict.answer,
@@ -209,8 +241,10 @@ def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
 
 
 def _audit_of(curator: Curator, asked: argparse.Namespace) -> tuple[tuple[SuggestedRole, ...], Audit]:
+    """Return proposed roles, and the audit: with --known, of declared columns alone."""
     roles = curator.evaluate(RolesOf()).content
-    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    among = None if asked.known is None else curator.schema.domain.names
+    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among)
 
 
 def _measured(asked: argparse.Namespace) -> str:

@@ -15,6 +15,9 @@ import pandas as pd
 from dpcore.errors import DisclosureError
 from dpcore.tables.classes import IntArray, ascending, joint_keys, leaves_of
 
+MOST_TEXTS = 5_000_000
+"""Different texts of a column that is coded, at most: whoever has one of more of them is as good as named."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
@@ -85,11 +88,13 @@ class CodedRows(Microdata):
         values: column -> the value of each code, sorted; a missing one is the last.
         person: (rows,) number of the person; None where every row is one.
         counts: (rows,) how many rows each stands for, all of different people; None for one each.
+        many: columns that are not coded, as they have too many different texts.
     """
 
     values: Mapping[str, pd.Series]
     person: IntArray | None
     counts: IntArray | None = None
+    many: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:
