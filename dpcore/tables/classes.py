@@ -4,6 +4,7 @@ Everything that counts rows in this package without a lattice counts these codes
 its own.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
+_AT_ONCE = 2**20
+"""Rows of which digits are made at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,38 +97,83 @@ def dense(keys: IntArray, bound: int) -> IntArray:
         present = np.zeros(bound, dtype=bool)
         present[keys] = True
         number = np.cumsum(present, dtype=np.min_scalar_type(len(keys)))
-        return number[keys].astype(np.int64) - 1
+        numbers = number[keys].astype(np.int64)
+        numbers -= 1
+        return numbers
     order = ascending(keys, bound)
     starts, index = starts_of(keys[order]), np.empty(len(keys), dtype=np.int64)
     index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     return index
 
 
-def ascending(keys: IntArray, bound: int) -> IntArray | slice:
+def ascending(keys: IntArray, bound: int) -> NDArray[np.integer[Any]] | slice:
     """Return the order that sorts keys in [0, bound), equal ones as they stand, by digits of 16 bits."""
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    small = np.uint32 if len(keys) < 2**32 else np.int64
+    order = np.argsort(_digits(keys, 0), kind="stable").astype(small)
     for shift in range(16, (bound - 1).bit_length(), 16):
-        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
+        order = order[np.argsort(_digits(keys, shift)[order], kind="stable").astype(small)]
     return order
+
+
+def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
+    """Return 16 bits of each key, made some at a time."""
+    digits = np.empty(len(keys), dtype=np.uint16)
+    for some in _parts(len(keys)):
+        digits[some] = (keys[some] >> shift).astype(np.uint16)
+    return digits
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Return the class of each row by its codes, of shape (rows,), numbered in their order."""
-    return dense(*joint_keys(columns))
+    widths = _widths(columns)
+    bound, rows = math.prod(widths), len(columns[0])
+    if bound > 4 * rows:
+        return dense(*joint_keys(columns))
+    present = np.zeros(bound, dtype=bool)
+    for some in _parts(rows):
+        present[_keys_of(columns, widths, some)] = True
+    number = np.cumsum(present, dtype=np.min_scalar_type(rows))
+    classes = np.empty(rows, dtype=np.int64)
+    for some in _parts(rows):
+        classes[some] = number[_keys_of(columns, widths, some)]
+    classes -= 1
+    return classes
+
+
+def _widths(columns: Sequence[IntArray]) -> list[int]:
+    return [int(codes.max(initial=0)) + 1 for codes in columns]
+
+
+def _parts(rows: int) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, rows, _AT_ONCE)]
+
+
+def _keys_of(columns: Sequence[IntArray], widths: Sequence[int], some: slice) -> IntArray:
+    """Return a number for each of some rows, below the product of the widths."""
+    keys = np.zeros(len(columns[0][some]), dtype=np.int64)
+    for codes, width in zip(columns, widths, strict=True):
+        keys *= width
+        keys += codes[some]
+    return keys
 
 
 def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below."""
-    index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for codes in columns:
-        width = int(codes.max(initial=0)) + 1
+    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below.
+
+    It has 32 bits where these are enough, as for all codes together.
+    """
+    widths = _widths(columns)
+    small = math.prod(widths) < 2**31
+    index: IntArray = np.zeros(len(columns[0]), dtype=np.int32 if small else np.int64)  # type: ignore[assignment]
+    bound = 1
+    for codes, width in zip(columns, widths, strict=True):
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
         index *= width
-        index += codes
+        np.add(index, codes, out=index, casting="unsafe")
         bound *= width
     return index, bound
 
@@ -136,7 +184,10 @@ def class_sizes(keys: IntArray) -> IntArray:
     if largest < len(keys):
         sizes = np.bincount(keys)
         return sizes[sizes > 0]
-    starts = starts_of(np.sort(keys.astype(np.uint32) if largest < 2**32 else keys))
+    ordered = keys.astype(np.uint32 if largest < 2**32 else np.int64)
+    ordered.sort()
+    starts = starts_of(ordered)
+    del ordered
     return np.diff(starts, append=len(keys))
 
 

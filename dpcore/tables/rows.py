@@ -109,12 +109,13 @@ class CodedRows(Microdata):
             codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
             own = pd.Series(leaves.values, name=name)
             values[name] = own.reindex(range(len(own) + leaves.has_missing))
+            del leaves  # before the next column comes
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
     def in_order(self) -> Self:
-        """Return the rows sorted by their first columns, as many as one key takes."""
+        """Return the rows sorted by their first columns, as many as a key of 32 bits takes."""
         bounds = accumulate((len(own) for own in self.values.values()), operator.mul)
-        first = self.frame.columns[: sum(bound < 2**62 for bound in bounds)]
+        first = self.frame.columns[: sum(bound < 2**31 for bound in bounds)]
         order = ascending(*joint_keys([self.frame[name].to_numpy() for name in first]))
         codes = {name: own.to_numpy()[order] for name, own in self.frame.items()}
         frame = pd.DataFrame(codes, copy=False)

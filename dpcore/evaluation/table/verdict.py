@@ -18,7 +18,13 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import BoolArray, IntArray, class_index, counted_pairs, joint_keys
+from dpcore.tables.classes import (
+    BoolArray,
+    IntArray,
+    class_index,
+    counted_pairs,
+    joint_keys,
+)
 from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
@@ -158,6 +164,8 @@ class Knowledge:
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
         """Return the share of people who are unique once a column is known too, for each of the others."""
         known = class_index(self.columns(self.known, coarser))
+        if len(known) < 2**31:
+            known = known.astype(np.int32)  # type: ignore[assignment]  # half the memory, for as long as it is
         return {
             name: unique_share([known, *self.columns([name], coarser)], self.person, self.counts)
             for name in self.others
