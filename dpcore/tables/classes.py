@@ -110,8 +110,8 @@ def ascending(keys: IntArray, bound: int) -> NDArray[np.integer[Any]] | slice:
     """Return the order that sorts keys in [0, bound), equal ones as they stand, by digits of 16 bits."""
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
-    small = np.uint32 if len(keys) < 2**32 else np.int64
-    order = np.argsort(_digits(keys, 0), kind="stable").astype(small)
+    small: Any = np.uint32 if len(keys) < 2**32 else np.int64
+    order: NDArray[np.integer[Any]] = np.argsort(_digits(keys, 0), kind="stable").astype(small)
     for shift in range(16, (bound - 1).bit_length(), 16):
         order = order[np.argsort(_digits(keys, shift)[order], kind="stable").astype(small)]
     return order
@@ -166,7 +166,7 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
     """
     widths = _widths(columns)
     small = math.prod(widths) < 2**31
-    index: IntArray = np.zeros(len(columns[0]), dtype=np.int32 if small else np.int64)  # type: ignore[assignment]
+    index: IntArray = np.zeros(len(columns[0]), dtype=np.int32 if small else np.int64)
     bound = 1
     for codes, width in zip(columns, widths, strict=True):
         if bound * width >= 2**62:
@@ -184,7 +184,8 @@ def class_sizes(keys: IntArray) -> IntArray:
     if largest < len(keys):
         sizes = np.bincount(keys)
         return sizes[sizes > 0]
-    ordered = keys.astype(np.uint32 if largest < 2**32 else np.int64)
+    small: Any = np.uint32 if largest < 2**32 else np.int64
+    ordered: IntArray = keys.astype(small)
     ordered.sort()
     starts = starts_of(ordered)
     del ordered

@@ -165,7 +165,7 @@ class Knowledge:
         """Return the share of people who are unique once a column is known too, for each of the others."""
         known = class_index(self.columns(self.known, coarser))
         if len(known) < 2**31:
-            known = known.astype(np.int32)  # type: ignore[assignment]  # half the memory, for as long as it is
+            known = known.astype(np.int32)  # half the memory, for as long as it is
         return {
             name: unique_share([known, *self.columns([name], coarser)], self.person, self.counts)
             for name in self.others
