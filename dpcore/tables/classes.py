@@ -22,7 +22,11 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
 _AT_ONCE = 2**20
-"""Rows of which digits are made at once."""
+"""Rows of which keys or digits are made at once."""
+MANY_ROWS = 4_000_000
+"""Rows beyond which classes are made in several passes, each with a part of the keys in memory."""
+_PASSES = 4
+"""A power of two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,14 +110,18 @@ def dense(keys: IntArray, bound: int) -> IntArray:
     return index
 
 
-def ascending(keys: IntArray, bound: int) -> NDArray[np.integer[Any]] | slice:
-    """Return the order that sorts keys in [0, bound), equal ones as they stand, by digits of 16 bits."""
+def ascending(keys: IntArray, bound: int) -> IntArray | slice:
+    """Return the order that sorts keys in [0, bound), equal ones as they stand.
+
+    By digits of 16 bits, or, where rows are so many that memory counts more than time, at once.
+    """
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
-    small: Any = np.uint32 if len(keys) < 2**32 else np.int64
-    order: NDArray[np.integer[Any]] = np.argsort(_digits(keys, 0), kind="stable").astype(small)
+    if len(keys) > MANY_ROWS:
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(_digits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
-        order = order[np.argsort(_digits(keys, shift)[order], kind="stable").astype(small)]
+        order = order[np.argsort(_digits(keys, shift)[order], kind="stable")]
     return order
 
 
@@ -140,6 +148,21 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
         classes[some] = number[_keys_of(columns, widths, some)]
     classes -= 1
     return classes
+
+
+def share_alone(columns: Sequence[IntArray]) -> float:
+    """Return the share of rows that are alone in their class. Args: columns: codes, each (rows,)."""
+    keys, rows = joint_keys(columns)[0], len(columns[0])
+    if rows <= MANY_ROWS:
+        return int((class_sizes(keys) == 1).sum()) / rows
+    alone = 0
+    for part in range(_PASSES):  # a class is in one of them
+        ordered = np.concatenate([keys[some][keys[some] & (_PASSES - 1) == part] for some in _parts(rows)])
+        ordered.sort()
+        is_first = np.ones(len(ordered) + 1, dtype=bool)  # of its class; after the last row, of none
+        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
+        alone += int((is_first[1:] & is_first[:-1]).sum())
+    return alone / rows
 
 
 def _widths(columns: Sequence[IntArray]) -> list[int]:
@@ -233,7 +256,14 @@ def counted_pairs(
 
     """
     width = int(codes.max(initial=0)) + 1
-    keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
+    bound = (int(groups.max(initial=-1)) + 1) * width
+    if weights is None and bound <= _AT_ONCE < len(groups):  # some rows at a time
+        counts = np.zeros(bound, dtype=np.int64)
+        for some in _parts(len(groups)):
+            counts += np.bincount(groups[some] * width + codes[some], minlength=bound)
+        present = np.flatnonzero(counts)
+        return present // width, present % width, counts[present]
+    keys = groups * width + codes
     if bound <= 8 * len(keys):
         counts = np.bincount(keys, weights, bound)
         present = np.flatnonzero(counts)
