@@ -88,13 +88,13 @@ class CodedRows(Microdata):
         values: column -> the value of each code, sorted; a missing one is the last.
         person: (rows,) number of the person; None where every row is one.
         counts: (rows,) how many rows each stands for, all of different people; None for one each.
-        many: columns that are not coded, as they have too many different texts.
+        left_out: columns that are not coded, as they have too many different texts.
     """
 
     values: Mapping[str, pd.Series]
     person: IntArray | None
     counts: IntArray | None = None
-    many: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:

@@ -15,6 +15,7 @@ PUBLIC = {
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
     ("dpcore.engines.spark.tasks", "_blocks"): "the worker of a text, which goes there too",
+    ("dpcore.engines.streaming.many_texts", "take"): "texts that are counted in one pass, and go nowhere",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     (

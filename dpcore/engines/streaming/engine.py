@@ -144,13 +144,13 @@ class ArrowEngine(Engine):
         names, many = list(dict.fromkeys(columns)), list[str]()
         while names:
             try:
-                return replace(self._coded_columns(names), many=tuple(many))
+                return replace(self._coded_columns(names), left_out=tuple(many))
             except ManyTextsError as error:
                 if error.column not in names:
                     raise too_many("people", MOST_TEXTS) from None
                 names.remove(error.column)
                 many.append(error.column)
-        return CodedRows(frame=pd.DataFrame(), values={}, person=None, many=tuple(many))
+        return CodedRows(frame=pd.DataFrame(), values={}, person=None, left_out=tuple(many))
 
     def _coded_columns(self, columns: Sequence[str]) -> CodedRows:
         """Return the codes of some columns. Raises: ManyTextsError."""

@@ -196,10 +196,11 @@ class Audit(Evaluation[Microdata, AuditReport]):
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(self.quasi_identifiers)
-        columns = self._few(coded.many)
+        columns = self._few(coded.left_out)
         visible = visible_in(coded, columns)
         others, secret = (
-            tuple(name for name in names if name not in coded.many) for names in (self.others, self.sensitive)
+            tuple(name for name in names if name not in coded.left_out)
+            for names in (self.others, self.sensitive)
         )
         knowledge = Knowledge.of(coded, visible, known=tuple(columns), others=others, sensitive=secret)
         person, counts = knowledge.person, knowledge.counts
@@ -217,8 +218,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
             counts=tuples.counts,
         )
         more = knowledge.with_one_more({})
-        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive, *coded.many))
-        naming = [*naming, *coded.many]
+        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive, *coded.left_out))
+        naming = [*naming, *coded.left_out]
         return AuditReport(
             verdict=verdict_of(knowledge, naming, texts, sets, more, crowd=1 / self.threshold),
             people=risk.people,

@@ -171,7 +171,7 @@ def test_what_is_too_large_is_refused(
     with pytest.raises(SchemaError, match="no column"):
         engine.coded(["nothing"])
     engine.coded(["town"])
-    assert engine.coded(["who"]).many == ("who",)  # an answer; see below
+    assert engine.coded(["who"]).left_out == ("who",)  # an answer; see below
     with pytest.raises(LimitError):
         engine_on("parquet", tmp_path, frame, schema_of("who")).coded(["town"])
     monkeypatch.setattr(streaming, "MOST_CODED", ROWS - 1)
