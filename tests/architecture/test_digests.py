@@ -15,7 +15,6 @@ PUBLIC = {
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
     ("dpcore.engines.spark.tasks", "_blocks"): "the worker of a text, which goes there too",
-    ("dpcore.engines.streaming.many_texts", "take"): "texts that are counted in one pass, and go nowhere",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     (
@@ -24,6 +23,7 @@ PUBLIC = {
     ): "compared with lines of earlier versions, written beside them alone",
     ("dpcore.synthesis.discrete.recipes", "to_dict"): "noisy tables of an earlier release",
     ("dpcore.synthesis.closeness", "to_dict"): "counts of a public table, as `Closeness.of` sees to",
+    ("dpcore.tables.hashes", "text_hashes"): "texts that are counted in one pass, and go nowhere",
     ("dpcore.tables.hashes", "tuple_hashes"): "numbers inside one piece of work, which go nowhere",
     ("dpcore.tables.ranks", "ranked"): "a function under two keys that the ledger's key gives",
     ("workbench.anonymize.list_view", "show"): "what was computed in this tab, which keeps it in its session",

@@ -4,11 +4,10 @@ import threading
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dpcore.engines.streaming.spool import Spool
-from dpcore.tables.hashes import Hashes
+from dpcore.tables.hashes import Hashes, text_hashes
 from dpcore.tables.rows import MOST_TEXTS
 
 _WAITING = 2**18
@@ -42,7 +41,7 @@ class CountingSpool(Spool):
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(column.type) and name != self._uncounted:
                 texts = column.dictionary.to_numpy(zero_copy_only=False)
-                self._count(name, pd.util.hash_array(texts, categorize=False))
+                self._count(name, text_hashes(texts))
         super().take(batch)
 
     def _count(self, name: str, hashes: Hashes) -> None:
