@@ -16,6 +16,7 @@ from dpcore.errors import InfeasibleError as InfeasibleError
 from dpcore.errors import LedgerCorrupt as LedgerCorrupt
 from dpcore.errors import LedgerError as LedgerError
 from dpcore.errors import LimitError as LimitError
+from dpcore.errors import ManyValuesError as ManyValuesError
 from dpcore.errors import ParameterError as ParameterError
 from dpcore.errors import ReadError as ReadError
 from dpcore.errors import RequestConflict as RequestConflict

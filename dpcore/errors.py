@@ -5,7 +5,8 @@
     │   └── UsageError          a program breaks it; no page lets a person do so
     ├── SchemaError             the table and the schema do not fit together
     ├── LimitError              the request is larger than a stated limit; refused before any work
-    │   └── RowsError           all rows are needed at once, and there are too many
+    │   ├── RowsError           all rows are needed at once, and there are too many
+    │   └── ManyValuesError     a column has so many different values that it identifies people
     ├── ReadError               the bytes of a file are not a table that can be read
     ├── BudgetError             the budget does not allow it
     │   ├── BudgetExceeded      the charge is more than what is left
@@ -58,6 +59,10 @@ class LimitError(DpcoreError):
 
 class RowsError(LimitError):
     """All rows are needed at once, and there are too many to bring into memory."""
+
+
+class ManyValuesError(LimitError):
+    """A column has so many different values that it identifies people; none was brought into memory."""
 
 
 class ReadError(DpcoreError):

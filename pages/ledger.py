@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.records import lines, opened_view, people_view
 from workbench.store.datasets import public_name
-from workbench.ui import file_view, widgets
+from workbench.ui import file_view, kept_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _
@@ -15,6 +15,7 @@ SAYS = Words("records.ledger")
 st.title(_("Ledger"))
 opened_view.show()
 data_set = widgets.need_data_set()
+kept_view.show(data_set.id)
 balance = data_set.balance()
 
 spent, held, left = st.columns(3)

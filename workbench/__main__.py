@@ -18,23 +18,33 @@ in --as ada@example.org.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ParameterError, UsageError, other_kind
+from dpcore.errors import (
+    DpcoreError,
+    LimitError,
+    ManyValuesError,
+    ParameterError,
+    UsageError,
+    other_kind,
+)
 from dpcore.evaluation import Audit, RolesOf
-from dpcore.evaluation.table.audit import who_is_named
+from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.io import read_table
 from dpcore.io.checks import check_size
@@ -60,7 +70,23 @@ from workbench.store.unbudgeted import auditor
 from workbench.ui import criteria
 from workbench.ui.language import _, capital, speaking
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
-from workbench.ui.wording import error_words
+from workbench.ui.wording import error_words, people_words, percent, printing
+
+TOLD_EVERY = 5.0
+"""Seconds between two lines about the progress of a pass over a large table."""
+
+
+class Progress:
+    """Tells now and then on the error stream how many rows a pass has read."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def __call__(self, rows: int) -> None:
+        now = time.monotonic()
+        if rows and now - self._told >= TOLD_EVERY:
+            self._told = now
+            print(_("{rows:,} rows read").format(rows=rows), file=sys.stderr, flush=True)
 
 
 def person_as(address: str | None) -> Person:
@@ -126,7 +152,7 @@ def opened(
     account = ledger.account(dataset)
     budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
     if isinstance(table, Source):
-        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name)
+        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress())
     alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
@@ -186,20 +212,39 @@ def audit(asked: argparse.Namespace) -> str:
         return json.dumps(
             {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
         )
-    report = curator.evaluate(wanted).content
-    answer = {
-        "answer": report.verdict.answer,
-        "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
-        "changes": ways_out(report),
-        "people": report.people,
-        **dataclasses.asdict(report.risk),
-    }
+    try:
+        report = curator.evaluate(wanted).content
+    except ManyValuesError as error:  # which is an answer
+        told = named([*wanted.quasi_identifiers], [])
+        return json.dumps(
+            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told, *error_words(error)])},
+            ensure_ascii=False,
+            indent=1,
+        )
+    with contextlib.nullcontext() if asked.internal else printing():
+        answer = {
+            "answer": report.verdict.answer,
+            "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
+            "changes": ways_out(report),
+            **_risk(report, internal=asked.internal),
+        }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
 
 
+def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
+    """Return the figures of an audit; unless they stay inside, shares in whole percent and bounded counts."""
+    if internal:
+        return {"people": report.people, **dataclasses.asdict(report.risk)}
+    risk = report.risk
+    shares = ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer")
+    return {"k": people_words(risk.k)} | {name: percent(getattr(risk, name)) for name in shares}
+
+
 def _audit_of(curator: Curator, asked: argparse.Namespace) -> tuple[tuple[SuggestedRole, ...], Audit]:
+    """Return proposed roles, and the audit: with --known, of declared columns alone."""
     roles = curator.evaluate(RolesOf()).content
-    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    among = None if asked.known is None else curator.schema.domain.names
+    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among)
 
 
 def _measured(asked: argparse.Namespace) -> str:
@@ -238,8 +283,9 @@ def _without_budget(asked: argparse.Namespace) -> Curator:
 def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
     plan = Plan.from_json(asked.plan.read_text())
-    read_policy().check_plan(plan)
-    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan)})
+    policy = read_policy()
+    policy.check_plan(plan)
+    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan, smallest_group=policy.k)})
 
 
 def _opened(asked: argparse.Namespace) -> Curator:
@@ -319,11 +365,13 @@ def _run(asked: argparse.Namespace) -> int:
     except (DpcoreError, OSError) as error:
         print(" ".join(error_words(error)) if isinstance(error, DpcoreError) else error, file=sys.stderr)
         return 3 if has_rule else 1
-    except Exception:  # which would end with 1, as a violation does
-        if not has_rule:
-            raise
-        print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
-        return 3
+    except Exception as error:  # in whose words a value may be quoted
+        if has_rule:  # 1 would be a violation
+            print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
+            return 3
+        words = _("Something went wrong here that should not have ({kind}). What was charged stays charged.")
+        print(words.format(kind=type(error).__name__), file=sys.stderr)
+        return 1
     return getattr(asked, "code", 0)
 
 

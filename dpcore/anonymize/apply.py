@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,11 +17,12 @@ from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
-from dpcore.schema.values import SUPPRESSED
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Microdata
+from dpcore.text import Text
 
 LAST = "\U0010ffff"
 """A text that is after all others."""
@@ -53,13 +55,19 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
 
 
 def carried_out(
-    table: Microdata, plan: Plan, on_progress: OnProgress = silent
+    table: Microdata, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table that may be published, and in words the models that it meets.
 
-    Raises: as `anonymized`.
+    Args:
+        table: as it is, with a key for PRAM.
+        plan: with a role for every column.
+        smallest: people in a group of rows that leave, at least; see `check_smallest`.
+        on_progress: as of `anonymized`.
+    Raises: as `anonymized`; InfeasibleError for a smaller group.
     """
     result = anonymized(table, plan, on_progress)
+    check_smallest(result.inputs, result.classes, result.leaves, smallest)
     return result.frame, result.models
 
 
@@ -119,14 +127,19 @@ class Anonymization:
         return self.recoded.classes
 
     @cached_property
-    def hidden(self) -> BoolArray:
-        """Marks of the published rows that are suppressed, with `*` in every quasi-identifier."""
+    def starred(self) -> BoolArray:
+        """Marks of the published rows that print `*` in every quasi-identifier."""
         return suppressed_classes(self.recoded)[self.classes]
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """Marks of the published rows that are suppressed, see `suppressed_of`."""
+        return suppressed_of(self.inputs, self.starred)
 
     @cached_property
     def leaves(self) -> BoolArray:
         """(published rows,) whether each leaves, by what the plan says of suppressed ones."""
-        return ~self.hidden | keeps_hidden(self.inputs, self.hidden)
+        return ~self.hidden | keeps_hidden(self.inputs, self.hidden, self.starred)
 
     @property
     def quality(self) -> Quality:
@@ -153,17 +166,72 @@ class Anonymization:
         return rows[self.leaves].drop(columns=[name for name in rows.columns if name in self.plan.dropped])
 
 
-def keeps_hidden(inputs: Inputs, hidden: BoolArray) -> bool:
+def suppressed_of(inputs: Inputs, starred: BoolArray) -> BoolArray:
+    """Return marks of the rows that are suppressed among those that print nothing but `*`, (published rows,).
+
+    Those are not that came so and meet the models as a class of their own: their `*` is a value like others.
+
+    Args:
+        inputs: the table and the plan.
+        starred: (published rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred_before(inputs.published, inputs.plan.quasi_identifiers, starred)
+    if not came_so.any() or violations(inputs.plan.models, inputs.rows.together(came_so)).any():
+        return starred
+    return starred & ~came_so
+
+
+def starred_before(rows: pd.DataFrame, names: Sequence[str], starred: BoolArray) -> BoolArray:
+    """Return marks of the starred rows that held nothing but `*` before they were recoded, (rows,).
+
+    Args:
+        rows: as they came.
+        names: of the quasi-identifiers.
+        starred: (rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred.copy()
+    for name in names:
+        came_so[came_so] = as_text(rows.loc[came_so, name]) == SUPPRESSED
+    return came_so
+
+
+def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
     """Return whether suppressed rows leave, by the plan or because they meet its models as one class.
 
-    Args: hidden: (published rows,).
+    Args:
+        inputs: the table and the plan.
+        hidden: (published rows,).
+        starred: (published rows,) all that print the same, those that came so among them.
     """
     plan = inputs.plan
     if plan.suppressed in ("kept", "blanked") or not hidden.any():
         return True
     if plan.suppressed == "dropped":
         return False
-    return not violations(plan.models, inputs.rows.together(hidden)).any()
+    return not violations(plan.models, inputs.rows.together(starred)).any()
+
+
+def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int) -> None:
+    """Refuse a table that leaves with a group of fewer people, whatever was planned.
+
+    Args:
+        inputs: the table and the plan.
+        classes: (published rows,) class of each, by what it prints.
+        leaves: (published rows,) whether it is in the table that leaves.
+        smallest: people in a group, at least.
+    Raises: InfeasibleError.
+    """
+    if smallest <= 1 or not leaves.any():
+        return
+    rows = inputs.among(leaves)
+    people = rows.groups(rows.spread(class_index([classes[leaves]]))).people
+    if people.min() < smallest:
+        raise InfeasibleError(
+            "a group of the table that would leave has fewer than {k} {whom}",
+            remedy="leave out suppressed rows that are too few, or raise k",
+            k=smallest,
+            whom=Text(inputs.plan.counts),
+        )
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:

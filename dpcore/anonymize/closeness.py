@@ -27,13 +27,14 @@ class TCloseness(SensitiveModel):
     """A bound t on the earth mover's distance of each class's sensitive values from those of the table.
 
     `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart
-    as the level at which they meet, over the height. `ordered`: as far as their ranks, over the number of
-    values - 1.
+    as the level at which they meet, over the height. `ordered`: as far as their ranks among the values of the
+    published rows, or of the hierarchy, over the number of values - 1.
     Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
     kind = "t-closeness"
     monotone = False
+    compares_with_table = True
 
     t: float
     distance: Distance = "equal"
@@ -50,7 +51,7 @@ class TCloseness(SensitiveModel):
         if self.distance == "equal":
             moved, whole = counts.moved(secret.counts), 2
         elif self.distance == "ordered":
-            moved, whole = counts.moved_in_order(secret.counts), max(len(secret.values) - 1, 1)
+            moved, whole = counts.moved_in_order(secret.counts), max(secret.ranks - 1, 1)
         else:
             moved, whole = _moved_in_tree(counts, secret), 2 * len(secret.parents)
         return np.asarray(compared(moved, self.t, whole * counts.total * secret.counts.sum()) > 0)
@@ -58,7 +59,7 @@ class TCloseness(SensitiveModel):
     def _reach(self, secret: SensitiveColumn) -> float:
         """Return the share of people off their place at most, over all levels or ranks."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
-        steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
+        steps = {"equal": 1, "ordered": max(secret.ranks - 1, 1), "hierarchical": height}
         return self.t * steps[self.distance]
 
     def fewest(self, secret: SensitiveColumn) -> int:

@@ -28,13 +28,18 @@ class SensitiveColumn:
     """A sensitive column in the whole published table.
 
     Attributes:
-        values: its values, numbers in their order.
+        values: its values, numbers in their order; without a hierarchy, those of no published row last.
         counts: (values,) people who hold each value; a person with several values counts for each.
     """
 
     values: tuple[str, ...]
     hierarchy: Hierarchy | None
     counts: IntArray
+
+    @property
+    def ranks(self) -> int:
+        """How many values have a place in the order: those of the hierarchy, or of the published rows."""
+        return int(np.count_nonzero(self.counts)) if self.hierarchy is None else len(self.values)
 
     @cached_property
     def logs(self) -> FloatArray:
@@ -249,4 +254,7 @@ def secret_of(
         counts = np.bincount(there[places], minlength=len(values))
     else:
         counts = np.bincount(codes[published], weights[published], len(values)).astype(np.int64)
+    if hierarchy is None and not counts.all():  # a reader, who sees published rows, ranks their values
+        order = np.argsort(counts == 0, kind="stable")
+        values, counts, codes = tuple(values[place] for place in order), counts[order], order.argsort()[codes]
     return SensitiveColumn(values=values, hierarchy=hierarchy, counts=counts), codes

@@ -34,6 +34,8 @@ class PrivacyModel(Registered, ABC):
     """Generalizing further never suppresses more people."""
     joint: ClassVar[bool] = False
     """It is a figure of all classes together, and looks at those that the other models keep."""
+    compares_with_table: ClassVar[bool] = False
+    """It compares classes with the whole table, so that it may break when other rows are left out."""
 
     @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
@@ -219,6 +221,7 @@ class BetaLikeness(SensitiveModel):
 
     kind = "beta-likeness"
     monotone = False
+    compares_with_table = True
     beta: float
 
     def __post_init__(self) -> None:

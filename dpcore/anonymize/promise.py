@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.models import SensitiveModel
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 EXCEPT = ", but for"
 EARLIER = ", against the table before rows or values were left out"
-"""The end of a text where a model does not hold for all that leaves, or not by what leaves alone."""
+"""What a text has where a model does not hold for all that leaves, or not by what leaves alone."""
 
 
 def promised(inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: BoolArray) -> tuple[str, ...]:
     """Return one text for each model of a plan, true of the rows that leave, as a reader would count them.
 
     Every method sees to its models in the classes that are not suppressed, against all rows to be published.
-    Judged here are the class of suppressed rows, where they leave, and t-closeness, since a table without
-    some rows or values has another distribution.
+    Judged here are the class of suppressed rows, where they leave, and models that compare classes with the
+    whole table, since a table without some rows or values has another distribution. Of these the text says so
+    where they hold by the chosen rows before some were left out alone.
 
     Args:
         inputs: the table and the plan.
@@ -35,13 +35,13 @@ def promised(inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: Bo
         if isinstance(model, SensitiveModel) and blanked:
             text += f"{EXCEPT} {number} suppressed rows that leave without its values"
             judged = leaves & ~hidden
-        if judged.any() and (isinstance(model, TCloseness) or (suppressed & judged).any()):
+        if judged.any() and (model.compares_with_table or (suppressed & judged).any()):
             rows, index = inputs.among(judged), class_index([classes[judged]])
             groups = rows.groups(rows.spread(index))
             broken, together = model.violations(groups), np.zeros(len(groups.people), dtype=bool)
             together[index[hidden[judged]]] = True
-            if isinstance(model, TCloseness) and (broken & ~together).any():
-                text += EARLIER
+            if model.compares_with_table and (broken & ~together).any():
+                text += EARLIER + ("" if inputs.subset is None else " of the research subset")
             if (broken & together).any() or (model.joint and broken.any()):
                 size = int(groups.people[together][0])
                 text += f"{EXCEPT} {number} suppressed rows that leave as a group of {size}"

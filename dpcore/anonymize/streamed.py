@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import keeps_hidden
+from dpcore.anonymize.apply import check_smallest, keeps_hidden, starred_before, suppressed_of
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import Inputs, check_roles, coded, subset_of
 from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
@@ -44,14 +44,18 @@ class Recoding:
     _table: Tuples
     _shown: PublishedClasses
     _keeps_hidden: bool
+    _keeps_starred: bool
 
     @classmethod
-    def of(cls, distinct: DistinctRows, plan: Plan, on_progress: OnProgress = silent) -> Recoding:
+    def of(
+        cls, distinct: DistinctRows, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
+    ) -> Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
             plan: by a method that searches.
             distinct: of the whole table, as `levels.distinct_of` asks for it.
+            smallest: people in a group of rows that leave, at least.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
@@ -66,15 +70,31 @@ class Recoding:
         shown = published_classes(table, plan, on_progress)
         plan = plan.at(dict(zip(plan.quasi_identifiers, shown.node, strict=True)), shown.gap)
         few = table.without_rows()  # as it is sent along to wherever rows are
-        recoding = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
+        recoding = cls(
+            plan=plan,
+            rows=0,
+            models=(),
+            _table=few,
+            _shown=shown,
+            _keeps_hidden=True,
+            _keeps_starred=False,
+        )
         printed = recoding._printed(inputs.published)
-        hidden = _hidden(printed)
-        keeps = keeps_hidden(inputs, hidden)
+        starred = _starred(printed)
+        hidden = suppressed_of(inputs, starred)
+        keeps = keeps_hidden(inputs, hidden, starred)
         leaves = ~hidden | keeps
         classes = class_index([labels.codes.astype(np.int64) for labels in printed.values()])
+        check_smallest(inputs, classes, leaves, smallest)
         models = promised(inputs, classes, hidden=hidden, leaves=leaves)
         weights = distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
-        return replace(recoding, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
+        return replace(
+            recoding,
+            rows=int(weights[leaves].sum()),
+            models=models,
+            _keeps_hidden=keeps,
+            _keeps_starred=bool((starred & ~hidden).any()),
+        )
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Recode some rows, as they are published.
@@ -96,7 +116,9 @@ class Recoding:
         subset = subset_of(rows, plan)
         shown = rows if subset is None else rows[subset]
         printed = self._printed(shown)
-        hidden = _hidden(printed)
+        hidden = _starred(printed)
+        if self._keeps_starred:
+            hidden &= ~starred_before(shown, plan.quasi_identifiers, hidden)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
             if name in plan.dropped or name not in rows:
@@ -199,7 +221,7 @@ def _keys(hashes: Hashes | IntArray) -> IntArray:
     return hashes.view(np.int64) + np.arange(3)[:, None]
 
 
-def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
+def _starred(printed: Mapping[str, pd.Categorical]) -> BoolArray:
     """(rows,) flags of the rows that print nothing but `*`."""
     return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 

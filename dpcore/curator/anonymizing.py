@@ -27,12 +27,14 @@ class Anonymizing:
     Attributes:
         declared: what the guarantee says of the word of a source's operator.
         key: of the ledger, for pseudonyms.
+        smallest: people in a group of rows that leave, at least.
     """
 
     engine: Engine
     plan: Plan
     declared: Mapping[str, str]
     key: bytes
+    smallest: int
     compute: Compute
     on_progress: OnProgress
 
@@ -44,7 +46,9 @@ class Anonymizing:
         rows = self.engine.rows()
         original = rows.frame.reset_index(drop=True)
         table = Microdata(original, rows.key)
-        frame, models = self.compute(carried_out, table, self.plan, on_progress=self.on_progress)
+        frame, models = self.compute(
+            carried_out, table, self.plan, self.smallest, on_progress=self.on_progress
+        )
         column, follow_up = self.plan.pseudonym, ""
         if column is not None:
             values = original.loc[frame.index, column]
@@ -70,7 +74,9 @@ class Anonymizing:
         check_streamed(self.plan)
         with self.engine.held():
             distinct = distinct_of(self.engine.tuples, self.plan)
-            recoding = self.compute(Recoding.of, distinct, self.plan, on_progress=self.on_progress)
+            recoding = self.compute(
+                Recoding.of, distinct, self.plan, self.smallest, on_progress=self.on_progress
+            )
             tally = Tally(recoding, distinct)
 
             def hand_over(put: Callable[[pd.DataFrame], str]) -> Sequence[str]:

@@ -9,7 +9,12 @@ import pandas as pd
 from dpcore.accounting.ledger import Ledger
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator.curator import Curator
-from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, loss_of_search, widest
+from dpcore.evaluation.table.cells_of_numbers import (
+    CellsOfNumbers,
+    check_numbers,
+    loss_of_search,
+    widest,
+)
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
@@ -49,7 +54,7 @@ def open_with_cells(
     ('epsilon 1/20', ())
     """
     question, loss = CellsOfNumbers(columns=tuple(columns)), loss_of_search(budget)
-    question.check(schema)
+    check_numbers(schema, question.columns)
     public = Schema(columns=tuple(widest(schema.column(name)) for name in columns), unit=schema.unit)
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)

@@ -16,6 +16,7 @@ import pandas as pd
 from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
+from dpcore.accounting.own import derived_key
 from dpcore.anonymize.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
@@ -226,24 +227,36 @@ class Curator(OnFile):
         cell = self.schema.public_part(part)
         return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
-    def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
+    def anonymize(
+        self, plan: Plan, on_progress: OnProgress = silent, *, smallest_group: int = 1
+    ) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy, and note it in the ledger.
 
         Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
         the order of what is published, so that their places tell nothing about the original.
+
+        Args:
+            plan: with a role for every column.
+            on_progress: called with the stage and the share done; what it raises ends the work.
+            smallest_group: people in a group of the table that leaves, at least, whatever the plan allows.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        return self._noted(plan, on_progress).table()
+        return self._noted(plan, smallest_group, on_progress).table()
 
-    def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
+    def anonymize_to(
+        self, folder: Path, plan: Plan, on_progress: OnProgress = silent, *, smallest_group: int = 1
+    ) -> int:
         """Anonymize any number of rows into a new folder of Parquet files, and return how many were written.
 
-        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
-        """
-        return self._noted(plan, on_progress).write(folder)
+        Rows that do not fit into memory are written in an order by chance.
 
-    def _noted(self, plan: Plan, on_progress: OnProgress) -> Anonymizing:
+        Args: folder, which must not exist; the others as of `anonymize`.
+        Raises: as `anonymize`, RowsError for a plan that needs all rows at once; ParameterError where nothing
+            can be written; ReadError.
+        """
+        return self._noted(plan, smallest_group, on_progress).write(folder)
+
+    def _noted(self, plan: Plan, smallest_group: int, on_progress: OnProgress) -> Anonymizing:
         """Note the plan in the ledger, and return what carries it out."""
         plan = plan.counting(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
@@ -251,7 +264,15 @@ class Curator(OnFile):
         digest, _ = plan_digests(self.ledger.key, plan.to_json())
         noted = {"anonymized": digest, "about": list(plan.about), **self._declared}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
-        return Anonymizing(self._engine, plan, self._declared, self.ledger.key, self._compute, on_progress)
+        return Anonymizing(
+            engine=self._engine,
+            plan=plan,
+            declared=self._declared,
+            key=self.ledger.key,
+            smallest=smallest_group,
+            compute=self._compute,
+            on_progress=on_progress,
+        )
 
     def evaluate(
         self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
@@ -390,4 +411,9 @@ class Curator(OnFile):
 
         A source in which rows may move keeps all rows.
         """
-        return None if part is None or self.account.source else self.schema.part_on_file(part)
+        if part is None or self.account.source:
+            return None
+        now, older = self.schema.part_on_file(part, derived_key(self.ledger.key, "parts"))
+        charged = self.ledger.standing(self.account.dataset).reserved
+        partitions = {partition for partition, _ in filter(None, charged)}
+        return older if older[0] in partitions else now

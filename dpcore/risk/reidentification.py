@@ -97,8 +97,8 @@ def reidentification_risk(
     crowd = sizes
     if population is not None:
         crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
-    risk = largest_each(1 / sizes[classes], person)
-    of_crowd = risk if crowd is sizes else largest_each(1 / crowd[classes], person)
+    risk = largest_each((1 / np.maximum(sizes, 1))[classes], person)
+    of_crowd = risk if crowd is sizes else largest_each((1 / np.maximum(crowd, 1))[classes], person)
     return ReidentificationRisk(
         people=len(risk),
         classes=int((sizes > 0).sum()),

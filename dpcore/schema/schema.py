@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -116,15 +117,21 @@ class Schema:
             )
         return column, category
 
-    def part_on_file(self, part: tuple[str, str]) -> tuple[str, str]:
-        """Return a part for the ledger, as (column with a digest of its declared cells, category).
+    def part_on_file(self, part: tuple[str, str], key: bytes) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return a part for the ledger, as (column with a keyed digest of its declared cells, category).
 
+        The second one has a digest without a key, as older lines carry, beside which alone it is written.
         Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
         columns do. So do parts of people that an earlier version charged, of whom other rows counted.
         """
         text = json.dumps(self.column(part[0]).to_dict(), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
-        return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
+        digests = (
+            hmac.new(key, text.encode(), hashlib.sha256).hexdigest(),
+            hashlib.sha256(text.encode()).hexdigest(),
+        )
+        now, older = ((f"{part[0]} #{digest[:16]}", part[1]) for digest in digests)
+        return now, older
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:

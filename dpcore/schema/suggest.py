@@ -19,7 +19,7 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.numbers import column_of_numbers
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import as_text
+from dpcore.schema.values import as_text, is_exact
 from dpcore.schema.words import YES_AND_NO, means_missing
 from dpcore.text import Text
 
@@ -179,6 +179,8 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, dict[str, float]]:
     Codes such as the zip 01234 are texts, not numbers; a column with one has none.
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
+        if is_exact(present.dtype) or present.dtype.kind == "f":
+            present = present.astype("float64")  # which holds 1e300, and is what is declared
         return present[present.abs() < 1e300], {}
     texts = as_text(present)
     if texts.str.match(r"0\d").any():
@@ -209,7 +211,7 @@ def _is_running(numbers: pd.Series) -> bool:
     return bool(
         count >= LEAST_RUNNING
         and first in (0, 1)
-        and numbers.max() == first + count - 1
+        and numbers.max() == int(first) + count - 1  # small types hold fewer numbers than there are rows
         and numbers.nunique() == count
     )
 

@@ -101,6 +101,9 @@ def plain(column: Any) -> Any:
         return pa.array([each and texts([each])[0] for each in column.to_pylist()], pa.string())
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):  # of which Arrow counts and finds nothing
+        kind = pa.decimal128(kind.precision, kind.scale)
+        column = column.cast(kind)
     if pa.types.is_decimal(kind) and kind.scale <= 0 and kind.precision - kind.scale <= _DIGITS:
         return column.cast(pa.int64())
     if pa.types.is_timestamp(kind) and kind.tz:

@@ -4,6 +4,7 @@ Everything that counts rows in this package without a lattice counts these codes
 its own.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,12 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
+_AT_ONCE = 2**20
+"""Rows of which keys or digits are made at once."""
+MANY_ROWS = 4_000_000
+"""Rows beyond which classes are made in several passes, each with a part of the keys in memory."""
+_PASSES = 4
+"""A power of two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +101,9 @@ def dense(keys: IntArray, bound: int) -> IntArray:
         present = np.zeros(bound, dtype=bool)
         present[keys] = True
         number = np.cumsum(present, dtype=np.min_scalar_type(len(keys)))
-        return number[keys].astype(np.int64) - 1
+        numbers = number[keys].astype(np.int64)
+        numbers -= 1
+        return numbers
     order = ascending(keys, bound)
     starts, index = starts_of(keys[order]), np.empty(len(keys), dtype=np.int64)
     index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
@@ -102,30 +111,92 @@ def dense(keys: IntArray, bound: int) -> IntArray:
 
 
 def ascending(keys: IntArray, bound: int) -> IntArray | slice:
-    """Return the order that sorts keys in [0, bound), equal ones as they stand, by digits of 16 bits."""
+    """Return the order that sorts keys in [0, bound), equal ones as they stand.
+
+    By digits of 16 bits, or, where rows are so many that memory counts more than time, at once.
+    """
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    if len(keys) > MANY_ROWS:
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(_digits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
-        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
+        order = order[np.argsort(_digits(keys, shift)[order], kind="stable")]
     return order
+
+
+def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
+    """Return 16 bits of each key, made some at a time."""
+    digits = np.empty(len(keys), dtype=np.uint16)
+    for some in _parts(len(keys)):
+        digits[some] = (keys[some] >> shift).astype(np.uint16)
+    return digits
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Return the class of each row by its codes, of shape (rows,), numbered in their order."""
-    return dense(*joint_keys(columns))
+    widths = _widths(columns)
+    bound, rows = math.prod(widths), len(columns[0])
+    if bound > 4 * rows:
+        return dense(*joint_keys(columns))
+    present = np.zeros(bound, dtype=bool)
+    for some in _parts(rows):
+        present[_keys_of(columns, widths, some)] = True
+    number = np.cumsum(present, dtype=np.min_scalar_type(rows))
+    classes = np.empty(rows, dtype=np.int64)
+    for some in _parts(rows):
+        classes[some] = number[_keys_of(columns, widths, some)]
+    classes -= 1
+    return classes
+
+
+def share_alone(columns: Sequence[IntArray]) -> float:
+    """Return the share of rows that are alone in their class. Args: columns: codes, each (rows,)."""
+    keys, rows = joint_keys(columns)[0], len(columns[0])
+    if rows <= MANY_ROWS:
+        return int((class_sizes(keys) == 1).sum()) / rows
+    alone = 0
+    for part in range(_PASSES):  # a class is in one of them
+        ordered = np.concatenate([keys[some][keys[some] & (_PASSES - 1) == part] for some in _parts(rows)])
+        ordered.sort()
+        is_first = np.ones(len(ordered) + 1, dtype=bool)  # of its class; after the last row, of none
+        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
+        alone += int((is_first[1:] & is_first[:-1]).sum())
+    return alone / rows
+
+
+def _widths(columns: Sequence[IntArray]) -> list[int]:
+    return [int(codes.max(initial=0)) + 1 for codes in columns]
+
+
+def _parts(rows: int) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, rows, _AT_ONCE)]
+
+
+def _keys_of(columns: Sequence[IntArray], widths: Sequence[int], some: slice) -> IntArray:
+    """Return a number for each of some rows, below the product of the widths."""
+    keys = np.zeros(len(columns[0][some]), dtype=np.int64)
+    for codes, width in zip(columns, widths, strict=True):
+        keys *= width
+        keys += codes[some]
+    return keys
 
 
 def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below."""
-    index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for codes in columns:
-        width = int(codes.max(initial=0)) + 1
+    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below.
+
+    It has 32 bits where these are enough, as for all codes together.
+    """
+    widths = _widths(columns)
+    small = math.prod(widths) < 2**31
+    index: IntArray = np.zeros(len(columns[0]), dtype=np.int32 if small else np.int64)
+    bound = 1
+    for codes, width in zip(columns, widths, strict=True):
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
         index *= width
-        index += codes
+        np.add(index, codes, out=index, casting="unsafe")
         bound *= width
     return index, bound
 
@@ -136,7 +207,11 @@ def class_sizes(keys: IntArray) -> IntArray:
     if largest < len(keys):
         sizes = np.bincount(keys)
         return sizes[sizes > 0]
-    starts = starts_of(np.sort(keys.astype(np.uint32) if largest < 2**32 else keys))
+    small: Any = np.uint32 if largest < 2**32 else np.int64
+    ordered: IntArray = keys.astype(small)
+    ordered.sort()
+    starts = starts_of(ordered)
+    del ordered
     return np.diff(starts, append=len(keys))
 
 
@@ -181,7 +256,14 @@ def counted_pairs(
 
     """
     width = int(codes.max(initial=0)) + 1
-    keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
+    bound = (int(groups.max(initial=-1)) + 1) * width
+    if weights is None and bound <= _AT_ONCE < len(groups):  # some rows at a time
+        counts = np.zeros(bound, dtype=np.int64)
+        for some in _parts(len(groups)):
+            counts += np.bincount(groups[some] * width + codes[some], minlength=bound)
+        present = np.flatnonzero(counts)
+        return present // width, present % width, counts[present]
+    keys = groups * width + codes
     if bound <= 8 * len(keys):
         counts = np.bincount(keys, weights, bound)
         present = np.flatnonzero(counts)

@@ -60,16 +60,19 @@ def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
 
 
-def row_draws(frame: pd.DataFrame, key: bytes, purpose: str) -> npt.NDArray[np.float64]:
-    """Return two uniform numbers in [0, 1) for every row, which nobody can find without the key.
-
-    They follow from the values of the row, whatever the order of rows; each of equal rows has its own.
-    Returns: float64 of shape (rows, 2).
-    """
+def row_messages(frame: pd.DataFrame, key: bytes) -> list[bytes]:
+    """Return a message of each row, by its values alone; each of equal rows has its own."""
     digests = row_digests(frame, key)
     times = pd.DataFrame(digests).groupby([0, 1]).cumcount().to_numpy(np.uint64)
-    messages = [row.tobytes() for row in np.column_stack([digests, times])]
-    words = ranked(messages, f"draws of {purpose}".encode(errors="surrogatepass"), key)
+    return [row.tobytes() for row in np.column_stack([digests, times])]
+
+
+def uniform_draws(messages: Sequence[bytes], key: bytes, purpose: str) -> npt.NDArray[np.float64]:
+    """Return two uniform numbers in [0, 1) for every message, which nobody can find without the key.
+
+    Returns: float64 of shape (messages, 2).
+    """
+    words = ranked(messages, purpose.encode(errors="surrogatepass"), key)
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 

@@ -29,6 +29,11 @@ def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, I
     return np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64), index
 
 
+def text_hashes(texts: npt.NDArray[np.object_]) -> Hashes:
+    """Return a number for each text, by which different ones are counted."""
+    return np.asarray(pd.util.hash_array(texts, categorize=False), np.uint64)
+
+
 def person_hashes(column: pd.Series) -> Hashes:
     """Return 128 bits per row that identify its person, of shape (rows, 2)."""
     return person_ranks(canonical(column), b"")

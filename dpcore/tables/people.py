@@ -41,7 +41,10 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
 
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
     """Return the distinct people of each class, of shape (classes,)."""
-    return np.bincount(classes[once_each(classes, person)], minlength=int(classes.max(initial=-1)) + 1)
+    number = int(classes.max(initial=-1)) + 1
+    if person is not None:
+        classes = classes[once_each(classes, person)]
+    return np.bincount(classes, minlength=number)
 
 
 def crowds(keys: IntArray, person: IntArray | None, counts: IntArray | None = None) -> tuple[IntArray, float]:

@@ -15,6 +15,9 @@ import pandas as pd
 from dpcore.errors import DisclosureError
 from dpcore.tables.classes import IntArray, ascending, joint_keys, leaves_of
 
+MOST_TEXTS = 5_000_000
+"""Different texts of a column that is coded, at most: whoever has one of more of them is as good as named."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
@@ -85,11 +88,13 @@ class CodedRows(Microdata):
         values: column -> the value of each code, sorted; a missing one is the last.
         person: (rows,) number of the person; None where every row is one.
         counts: (rows,) how many rows each stands for, all of different people; None for one each.
+        left_out: columns that are not coded, as they have too many different texts.
     """
 
     values: Mapping[str, pd.Series]
     person: IntArray | None
     counts: IntArray | None = None
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str], frame: Callable[[str], pd.DataFrame], person: IntArray | None) -> Self:
@@ -104,12 +109,13 @@ class CodedRows(Microdata):
             codes[name] = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
             own = pd.Series(leaves.values, name=name)
             values[name] = own.reindex(range(len(own) + leaves.has_missing))
+            del leaves  # before the next column comes
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
     def in_order(self) -> Self:
-        """Return the rows sorted by their first columns, as many as one key takes."""
+        """Return the rows sorted by their first columns, as many as a key of 32 bits takes."""
         bounds = accumulate((len(own) for own in self.values.values()), operator.mul)
-        first = self.frame.columns[: sum(bound < 2**62 for bound in bounds)]
+        first = self.frame.columns[: sum(bound < 2**31 for bound in bounds)]
         order = ascending(*joint_keys([self.frame[name].to_numpy() for name in first]))
         codes = {name: own.to_numpy()[order] for name, own in self.frame.items()}
         frame = pd.DataFrame(codes, copy=False)

@@ -7,17 +7,22 @@ import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import norm
 
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
+from dpcore.io import mixing
 from dpcore.io.folder import unfinished_name, write_folder, write_mixed
 from dpcore.tables.arrow import frame_of
 from dpcore.tables.rows import PublicTable
+from tests.statistical import laws
 
 
 def tables(letter: str, number: int) -> Iterator[PublicTable]:
@@ -171,6 +176,42 @@ def test_what_a_process_did_again_is_in_the_table_once(tmp_path: Path) -> None:
     assert all(len(part) > 100 for part in parts)  # by chance: 225 on average, 13 their standard deviation
     assert sorted(pd.concat(parts)) == list(range(900))
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def tells_of_the_original(order: np.ndarray) -> bool:
+    """Whether rows that are in an order by chance would hardly ever be in this one.
+
+    By the correlation of a place with the one before, and by how often the next row is a later one: under
+    chance the first has mean 0 and variance 1 / (n - 1), the second (n - 1) / 2 and (n + 1) / 12.
+    """
+    n = len(order)
+    correlation = np.corrcoef(np.arange(n), order)[0, 1] * np.sqrt(n - 1)
+    rises = (np.count_nonzero(np.diff(order) > 0) - (n - 1) / 2) / np.sqrt((n + 1) / 12)
+    return bool(max(abs(correlation), abs(rises)) > norm.isf(laws.FALSE_ALARM / 20))  # of ten figures
+
+
+@pytest.mark.parametrize("rows", [4_000, 600_000])
+def test_places_tell_nothing_of_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Whoever knows that a table is sorted by the day of admission would read the day from the place."""
+    frames = [pd.DataFrame({"a": range(start, start + 2_000)}) for start in (0, 2_000)]
+
+    def orders(place: Path) -> list[np.ndarray]:
+        write_mixed(lambda put: [put(each) for each in frames], place, rows=rows, spread=one_by_one)
+        files = [pd.read_parquet(each)["a"].to_numpy() for each in sorted(place.iterdir())]
+        assert sorted(np.concatenate(files)) == list(range(4_000))
+        return files
+
+    files = orders(tmp_path / "out")
+    assert len(files) == (1 if rows == 4_000 else 4)
+    assert not any(map(tells_of_the_original, files))
+    if rows == 4_000:  # twin: as they came
+        as_they_came = SimpleNamespace(
+            **{**vars(np), "argsort": lambda keys, **_: np.arange(len(keys), dtype=np.int64)}
+        )
+        monkeypatch.setattr(mixing, "np", as_they_came)
+        assert all(map(tells_of_the_original, orders(tmp_path / "twin")))
 
 
 def test_rows_of_no_one_type_are_refused_in_our_words(tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +30,40 @@ def test_a_coarser_view_of_a_coarser_view_merges_what_was_merged() -> None:
     assert marginal.values.tolist() == [6, 2]
     with pytest.raises(dp.BudgetExceeded):
         whole.measure([("age",)], LOSS)
+
+
+VIEWS: dict[str, Callable[[Measurer], Measurer]] = {
+    "only": lambda whole: whole.only(("age",)),
+    "coarsen": lambda whole: whole.coarsen({"age": np.arange(8) // 2}),
+    "only, coarsened": lambda whole: whole.only(("age",)).coarsen({"age": np.arange(8) // 2}),
+    "coarsen, only": lambda whole: whole.coarsen({"age": np.arange(8) // 2}).only(("age",)),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_spends_from_the_loss_of_the_whole(view: str) -> None:
+    """A recipe that measures in a view and beside it would spend twice what is charged."""
+    engine = FrameEngine(pd.DataFrame({"age": [0, 1, 2, 3, 4, 5, 6, 7]}), SCHEMA, key=b"k" * 32)
+    half, delta = LOSS.share(0.5), Fraction("1e-6")
+    for first, then in itertools.permutations((0, 1)):
+        whole = Measurer(
+            engine.counts, domain=SCHEMA.domain, loss=LOSS, rows=1, texts=engine.texts, delta=delta
+        )
+        sides = (whole, VIEWS[view](whole))
+        sides[first].measure([("age",)], half)
+        with pytest.raises(dp.BudgetExceeded):
+            sides[then].measure([("age",)], LOSS)
+        sides[then].name_texts("age", LOSS.share(0.25), delta)
+        with pytest.raises(dp.BudgetExceeded, match="delta"):
+            sides[first].name_texts("age", LOSS.share(0.125), delta)
+        sides[first].measure([("age",)], LOSS.share(0.25))
+        assert whole.is_spent
+        assert sides[1].is_spent
+        for side in sides:
+            with pytest.raises(dp.BudgetExceeded):
+                side.measure([("age",)], LOSS.share("0.001"))
+        assert whole.events == sides[1].events
+        assert len(whole.events) == 3
 
 
 def test_very_many_tables_are_refused_before_any_is_made() -> None:

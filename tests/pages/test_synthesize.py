@@ -331,6 +331,12 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
         assert "could not be stored yet" in opened.errors
         opened.press("Store it now")  # it is still down
         assert "could not be stored yet" in opened.errors
+        assert "Download it now" in [each.label for each in opened.at.get("download_button")]
+        opened.go("ledger")
+        assert "the ledger cannot take it yet" in opened.text
+        labels = [each.label for each in opened.at.get("download_button")]
+        assert labels[0] == "Download it now"
+        opened.go("synthesize")
     opened.press("Store it now")
     assert "Histogram of age" in opened.at.title[0].value
     assert opened.curator.lines()[-1].state == "committed"

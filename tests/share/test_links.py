@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -547,6 +548,40 @@ def test_charts_are_hidden_and_in_the_order_of_the_owner(tmp_path: Path) -> None
     assert headings(pictures=()) == []
     assert headings(pictures=(("salary",), ("sex",))) == ["sex"]
     shared.store.close()
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(pure: bool) -> None:
+    """Whoever reads "epsilon 2" lost 2.2: cells and rows of a person cost epsilon .1 at each table."""
+    releases, charged = [], Fraction(0)
+    budget = dp.PureDP(epsilon=3) if pure else dp.ZCDP(rho=1)
+    for year in (1, 2):
+        rng = np.random.default_rng(year)
+        ids = np.r_[np.arange(400), rng.choice(400, 200)]
+        frame = pd.DataFrame(
+            {
+                "person": [f"p{i}" for i in ids],
+                "age": rng.integers(18, 90, 600),
+                "pay": rng.gamma(3, 900, 600),
+            }
+        )
+        columns = dp.suggest_schema(frame.drop(columns="person")).columns
+        unit = dp.PrivacyUnit(max_rows=1, id_column="person", found="1/20")
+        schema = dp.Schema(columns=columns, unit=unit)
+        ledger = dp.MemoryLedger()
+        curator = dp.open_with_cells(frame, schema, ["age", "pay"], budget=budget, ledger=ledger)
+        marginals = dp.Marginals(cliques=[("age",), ("pay",)])
+        releases.append(curator.run(marginals, dp.PureDP(epsilon=1) if pure else dp.ZCDP(rho="1/10")))
+        charged += Fraction(curator.balance().spent, 10**12)
+    said = compare.loss(*releases)
+    if pure:
+        assert charged == Fraction("2.2")
+        assert "loses epsilon 2.2 to both releases" in said
+        return
+    told = [float(each) for each in re.findall(r"(?:rho|epsilon) ([\d.]+)", said)]
+    rho, epsilon = told  # those in rho add up; the number of rows was found for an epsilon
+    assert rho + 2 * 0.05**2 / 2 == pytest.approx(float(charged), rel=0.01)
+    assert epsilon == 0.1
 
 
 def test_two_releases_are_compared(tmp_path: Path) -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.tables.classes import class_index, class_sizes, counted_pairs, joint_classes, leaves_of
+from dpcore.tables import classes
+from dpcore.tables.classes import (
+    class_index,
+    class_sizes,
+    counted_pairs,
+    joint_classes,
+    joint_keys,
+    leaves_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +73,33 @@ def test_rows_of_each_key_are_counted(keys: list[int]) -> None:
     assert class_sizes(np.array(keys, dtype=np.int64)).tolist() == [
         keys.count(key) for key in sorted(set(keys))
     ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_classes_of_many_rows_are_those_of_few(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rows are sorted and counted in parts: one that is alone could be missed, or counted twice."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(1, 400))
+    columns = [rng.integers(0, int(width), rows).astype(np.int16) for width in rng.integers(1, 9, 3)]
+    whole = pd.DataFrame(dict(enumerate(columns)))
+    sizes = whole.groupby([*whole]).size()
+    keys, bound = joint_keys(columns)
+    expected = (
+        (sizes == 1).sum() / rows,
+        class_index(columns).tolist(),
+        np.argsort(keys, kind="stable").tolist(),
+    )
+    for most in (rows, 0):
+        monkeypatch.setattr(classes, "MANY_ROWS", most)
+        monkeypatch.setattr(classes, "_AT_ONCE", 7 if most == 0 else 2**20)
+        order = classes.ascending(keys, bound)
+        made = np.arange(rows)[order].tolist()
+        assert (classes.share_alone(columns), class_index(columns).tolist(), made) == expected
+        if most == 0:
+            monkeypatch.setattr(classes, "_AT_ONCE", 70)
+        pairs = counted_pairs(columns[0].astype(np.int64), columns[1])
+        told = dict(
+            zip(zip(*(each.tolist() for each in pairs[:2]), strict=True), pairs[2].tolist(), strict=True)
+        )
+        assert told == whole.groupby([0, 1]).size().to_dict()
+    assert expected[1] == whole.groupby([*whole]).ngroup().tolist()

@@ -105,9 +105,10 @@ def test_parts_that_were_charged_for_other_rows_of_a_person_add_up() -> None:
     before = hashlib.sha256(json.dumps(column.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
     for id_column, number in ((None, 3), ("id", 5)):
         schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=2, id_column=id_column))
-        now = schema.part_on_file(("sex", "M"))
-        assert total([(3, (f"sex #{before}", "F")), (2, now)]) == number
-        assert total([(2, schema.part_on_file(("sex", "F"))), (2, now)]) == 2
+        now, older = schema.part_on_file(("sex", "M"), KEY)
+        assert total([(3, (f"sex #{before}", "F")), (2, older)]) == number
+        assert before not in now[0]
+        assert total([(2, schema.part_on_file(("sex", "F"), KEY)[0]), (2, now)]) == 2
 
 
 def siphash(key: bytes, message: bytes) -> int:

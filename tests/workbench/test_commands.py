@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +21,16 @@ import dpcore as dp
 from dpcore.accounting.ledger import source_dataset
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.engines import base
+from dpcore.engines.streaming import many_texts
+from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.io.checks import Limits, check_size
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
-from dpcore.tables.rows import PublicTable
+from dpcore.tables.rows import CodedRows, PublicTable
 from tests.tiers import examples
 from workbench import __main__ as commands
 from workbench.store import likeness, settings, start
@@ -122,7 +126,7 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     """What the pages do outside differential privacy would leave no line when a script does it, or a plan,
     whose hierarchies list values of suppressed rows, would go with the published files."""
     asked = ("Visits", "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
+    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex", "--internal"))["k"] == 50
     said = json.loads(run(capsys, "audit", *asked))
     assert said["answer"] == "yes"
     assert "age and sex" in said["verdict"]
@@ -148,6 +152,24 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert set(footer) == {b"guarantee"}
     assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"
     assert b"suppressed row" not in file.read_bytes()
+
+
+def test_an_audit_prints_whole_percents_and_bounded_counts(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number of people, a group of three and a risk in 16 digits would stand in the log of a check."""
+    people = pd.concat([FRAME[FRAME["age"] != 20], FRAME[FRAME["age"] == 20].head(3)])
+    people.to_csv(place / "few.csv", index=False)
+    asked = ("audit", place / "few.csv", "--schema", place / "schema.json", "--known", "age", "sex")
+    told = json.loads(run(capsys, *asked))
+    assert not {"people", "classes"} & {*told}
+    assert told["k"] == "fewer than 11"
+    for name in ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer"):
+        assert re.fullmatch(r"\d+\u202f%|under 1 %|over 99 %", told[name]), told[name]
+    assert told["highest"] == "33\u202f%"
+    assert str(len(people)) not in json.dumps(told)
+    internal = json.loads(run(capsys, *asked, "--internal"))
+    assert (internal["people"], internal["k"], internal["highest"]) == (len(people), 3, 1 / 3)
 
 
 def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,7 +204,7 @@ def test_a_file_that_is_too_large_is_read_where_it_lies(
     file = place / f"large.{ending}"
     FRAME.to_csv(file, index=False) if ending == "csv" else FRAME.to_parquet(file)
     asked = (file, "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
+    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == "50"
     text = run(capsys, "job", *asked, "--recipe", place / "recipe.json", "--epsilon", "0.5")
     (place / "job.json").write_text(text)
     said = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
@@ -193,6 +215,44 @@ def test_a_file_that_is_too_large_is_read_where_it_lies(
     (place / "large.xlsx").write_bytes(file.read_bytes())
     assert commands.main(["audit", str(place / "large.xlsx"), *map(str, asked[1:])]) == 1
     assert "has more than" in capsys.readouterr().err
+
+
+def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_is(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A column that nobody declared or asked for cost minutes and gigabytes, without a word in between."""
+    pytest.importorskip("duckdb")
+    frame = FRAME.assign(note=[f"note {each}" for each in range(len(FRAME))])
+    file = place / "large.csv"
+    frame.to_csv(file, index=False)
+    monkeypatch.setattr(commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10)))
+    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "_WAITING", 10)
+    monkeypatch.setattr(commands, "TOLD_EVERY", 0.0)
+    looked_at: list[tuple[str, ...]] = []
+    coded = ArrowEngine.coded
+
+    def look(engine: ArrowEngine, columns: Sequence[str]) -> CodedRows:
+        looked_at.append(tuple(columns))
+        return coded(engine, columns)
+
+    monkeypatch.setattr(ArrowEngine, "coded", look)
+    asked = ["audit", str(file), "--schema", str(place / "schema.json"), "--known"]
+    assert commands.main([*asked, "age", "sex"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["k"] == "50"
+    assert "200 rows read" in told.err.splitlines()
+    assert [set(each) for each in looked_at] == [{"age", "sex"}]
+    assert commands.main([*asked, "note"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["answer"] == "no"
+    assert "Column 'note' has more than 5,000,000 different values" in json.loads(told.out)["verdict"]
+    assert commands.main([*asked, "age", "note"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["answer"] == "no"
+    assert "note" in said["verdict"]
+    assert said["k"] == "50"
 
 
 def test_where_people_sign_in_a_job_is_a_stewards(

@@ -162,11 +162,12 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
-        read_policy().check_plan(plan)
+        policy = read_policy()
+        policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(complete)
+            session.session().anonymized = curator.anonymize(complete, smallest_group=policy.k)
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
@@ -174,9 +175,10 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
     """Write the table as a folder, and return its rows; it leaves a line in the ledger."""
-    read_policy().check_plan(plan)
+    policy = read_policy()
+    policy.check_plan(plan)
     with widgets.in_line(), cancelled_by(session.unwanted()):
-        return curator.anonymize_to(place, plan)
+        return curator.anonymize_to(place, plan, smallest_group=policy.k)
 
 
 def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:

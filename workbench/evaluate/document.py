@@ -1,18 +1,21 @@
 """The evaluation of a release as one page to print, marked as internal."""
 
+import math
+
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate.form import SAYS
 from workbench.evaluate.report import Judgement, columns_table, placed, score_words
-from workbench.ui.language import _, capital
+from workbench.ui.language import _, capital, percent_sign
 from workbench.ui.report.document import Document, Picture, TextTable, page
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.wording import printable, unmarked
+from workbench.ui.wording import printable, printing, unmarked
 
 
+@printing()
 def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> bytes:
-    """Return the page as a file."""
+    """Return the page as a file, with shares in whole percent and without a value of a row."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
@@ -26,11 +29,13 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
         (capital("figure"), figures),
         (
             _("Every column, of the original → of the release"),
-            TextTable.of(columns_table(curator, similarity)),
+            TextTable.of(columns_table(curator, similarity, with_values=False)),
         ),
     ]
     if len(places):
-        tables.append((capital("between perfect (0) and independent (1)"), TextTable.of(places.round(3))))
+        figures_of = places.select_dtypes("number").columns
+        shares = places.assign(**{name: places[name].map(_whole_percent) for name in figures_of})
+        tables.append((capital("between perfect (0) and independent (1)"), TextTable.of(shares)))
     document = Document(
         title=f"{_('How good is it?')} {printable(curator.name)}",
         badge="internal",
@@ -41,3 +46,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
         pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),
     )
     return page(document).html().encode()
+
+
+def _whole_percent(share: float) -> str:
+    return "" if math.isnan(share) else f"{100 * share:.0f}{percent_sign()}"

@@ -17,8 +17,8 @@ from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
-from workbench.ui.language import Words, _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.language import Words, _, digits
+from workbench.ui.wording import number, percent, plain, printing
 
 KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
@@ -85,8 +85,13 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
     )
 
 
-def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFrame:
-    """Return one line per column, with its distance, and mean, median, zeros and missing before and after."""
+def columns_table(
+    curator: Curator, similarity: SimilarityReport, *, with_values: bool = True
+) -> pd.DataFrame:
+    """Return one line per column, with its distance, and mean, median, zeros and missing before and after.
+
+    Args: with_values: with means and medians; the median may be one person's value, which no file holds.
+    """
     lines = []
     for each in similarity.columns:
         days = isinstance(curator.schema.column(each.column), Date)
@@ -95,7 +100,8 @@ def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFram
             _("rows that would have to change"): percent(each.distance),
             _("another sample"): percent(each.floor),
         }
-        for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
+        values = ((_("mean"), each.mean), (_("median"), each.median)) if with_values else ()
+        for title, pair in values:
             line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
         for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
             line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
@@ -161,6 +167,7 @@ def is_off(column: ColumnSimilarity) -> bool:
     return column.distance > max(OFF, 2 * column.floor)
 
 
+@printing()
 def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     """Judge a release that was made to learn from, by that first and then by its worth for counting.
 
@@ -185,11 +192,12 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
         shown = {name: percent(learned.of[side]) for name, side in _SIDES.items()}
     else:
         figures = _("R² of a model from it is {own}: {best} without privacy.")
-        shown = {name: number(learned.of[side]) for name, side in _SIDES.items()}
+        shown = {name: digits(f"{learned.of[side]:.2f}") for name, side in _SIDES.items()}
     sentence = f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
     return Judgement(level=level, sentence=sentence, actions=(*actions, *counting.actions))
 
 
+@printing()
 def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
     """Judge the quick report.
 

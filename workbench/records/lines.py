@@ -168,12 +168,16 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 
 def export(data_set: DataSet) -> str:
-    """Write all lines as JSON, without declared facts of columns, which may be taken from the rows."""
-    name = public_name(data_set.lines())
-    return json.dumps(
-        {
-            "account": data_set.account.to_dict(),
-            "lines": [dataclasses.asdict(without_facts(line, name)) for line in data_set.lines()],
-        },
-        indent=1,
-    )
+    """Write all lines as JSON, with what of each may be seen without the table."""
+    lines, partitions = data_set.lines(), dict[str, str]()
+    name = public_name(lines)
+    shown = []
+    for line in lines:
+        fields = dataclasses.asdict(without_facts(line, name))
+        if line.charge.part is not None:  # older ones carry a digest of what was declared, without a key
+            partition, category = line.charge.part
+            column = partition.rpartition(" #")[0]
+            numbered = partitions.setdefault(partition, f"{column} #{len(partitions) + 1}")
+            fields["charge"]["part"] = (numbered, category)
+        shown.append(fields)
+    return json.dumps({"account": data_set.account.to_dict(), "lines": shown}, indent=1)

@@ -124,17 +124,33 @@ def public_name(lines: Sequence[Line]) -> str:
     return name
 
 
-def without_facts(line: Line, name: str) -> Line:
-    """Return a line without the declared facts about columns, which may be taken from the rows.
+SHOWN_KEYS = {
+    "opened": ("account", "by", "forgotten"),
+    "reserved": ("recipe", "loss", "report", "declared_by", "by"),
+    "committed": ("events", "release", "by"),
+    "failed": ("events", "error", "by"),
+    "outside": (
+        *("kind", "by", "about", "declared_by", "evaluation", "anonymized", "forgotten", "before"),
+        *("people", "shown to", "shown as", "hidden from", "handed to"),
+    ),
+}
+"""What of a line's content may be seen without the table, by its state. All else stays in the ledger: the
+digest of a plan, which has no key in older lines, the sketch of the table, the name of its file."""
 
-    Without what follows from it too: the digest of a plan, which has no key in older lines, and the sketch
-    of the table. The name of the file gives way to the public one.
-    """
-    content = {name: each for name, each in line.content.items() if name not in ("plan", "sketch")}
+
+def without_facts(line: Line, name: str) -> Line:
+    """Return a line without what may be taken from the rows. Args: name: the public one of the table."""
+    content = {key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content}
     if is_declaration(line):
-        declared = content["declared"]
-        schema = {**declared["schema"], "columns": []}
-        content["declared"] = {**declared, "name": name, "schema": schema, "excluded": []}
+        declared = line.content["declared"]
+        schema = {key: declared["schema"][key] for key in ("version", "unit") if key in declared["schema"]}
+        content["declared"] = {
+            "name": name,
+            "schema": {**schema, "columns": []},
+            "excluded": [],
+            "reading": None,
+            "sample": declared["sample"],
+        }
         content["shown as"] = name
     return dataclasses.replace(line, content=content)
 

@@ -186,10 +186,17 @@ class SqlLedger:
         """Return whether the release of a paid run waits for the database."""
         return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
+    def kept(self, dataset: str) -> dict[str, str]:
+        """Return the releases of paid runs on a data set that wait for the database, by request id."""
+        ends = list(self._kept.items())
+        return {request_id: end[2] for (own, request_id), end in ends if own == dataset and end[2]}
+
     def store_kept(self) -> None:
         """Store the ends of paid runs that the database could not take before, if it takes them now.
 
-        Where another page tries just now, nobody waits for it: the database may take long to refuse.
+        One is kept until its line says that it was committed or failed for good, so also while an older copy
+        lies in the place of the newest. Where another page tries just now, nobody waits for it: the database
+        may take long to refuse.
         """
         if not self._kept or not self._storing.acquire(blocking=False):
             return
@@ -200,6 +207,8 @@ class SqlLedger:
                 except LedgerError as error:
                     if isinstance(error.__cause__, Exception):
                         return
+                    if isinstance(error, LedgerCorrupt) or not self._has_ended(dataset, request_id):
+                        continue
                 del self._kept[dataset, request_id]
         finally:
             self._storing.release()
@@ -244,15 +253,16 @@ class SqlLedger:
         try:
             self._end(dataset, request_id, state, content, release)
         except LedgerError as error:
-            if not isinstance(error.__cause__, Exception):  # the request, not the database
-                raise
+            if not isinstance(error, LedgerCorrupt) and not isinstance(error.__cause__, Exception):
+                raise  # the request was refused, not by the database
             with self._lock:
                 room = len(self._kept) < _KEPT
                 if room:
                     self._kept[dataset, request_id] = (state, content, release)
             if release is None:
                 raise
-            raise LedgerError(
+            kind = LedgerCorrupt if isinstance(error, LedgerCorrupt) else LedgerError
+            raise kind(
                 "the release was paid and computed, but could not be stored yet: {problem}"
                 if room
                 else "the release was paid and computed, but is lost, as too many wait already: {problem}",
@@ -261,6 +271,17 @@ class SqlLedger:
                 else "its charge stays; mend the database before the next release",
                 problem=error.problem,
             ) from error
+
+    def _has_ended(self, dataset: str, request_id: str) -> bool:
+        """Return whether the line of a request says that it was committed, or failed for good.
+
+        One that was presumed to have failed may still come to its end.
+        """
+        with self._store.reading() as connection:
+            own = [line for line in all_lines(connection, dataset) if line.request_id == request_id]
+        return any(
+            line.state == "committed" or (line.state == "failed" and line.content != PRESUMED) for line in own
+        )
 
     def _end(
         self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None

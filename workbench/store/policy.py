@@ -70,11 +70,21 @@ class Policy:
             )
 
     def check_plan(self, plan: Plan) -> None:
-        """Refuse groups that may be smaller than the limit. Raises: ParameterError."""
+        """Refuse a plan by which groups may be smaller than the limit, before any work is done.
+
+        The table that leaves is judged again, see `smallest_group` of `Curator.anonymize`.
+        Raises: ParameterError.
+        """
         sizes: list[Any] = [getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"]
         if max(sizes, default=1) < self.k:
             raise ParameterError(
                 "the policy of this workbench asks for groups of at least {k}", remedy="raise k", k=self.k
+            )
+        if self.k > 1 and plan.limit > 0 and plan.suppressed in ("kept", "blanked"):
+            raise ParameterError(
+                "the policy of this workbench asks for groups of at least {k}: suppressed rows may be fewer",
+                remedy="leave suppressed rows out, or keep them only where they are enough",
+                k=self.k,
             )
 
 

@@ -42,6 +42,13 @@ def is_kept(running: Run) -> bool:
     return shared_ledger().is_kept(running.request_id)
 
 
+def kept(running: Run) -> tuple[str, str] | None:
+    """Return the data set of such a run, and its release as text."""
+    dataset = session.session().current
+    text = None if dataset is None else shared_ledger().kept(dataset).get(running.request_id)
+    return None if dataset is None or text is None else (dataset, text)
+
+
 def is_stored(running: Run) -> bool:
     """Say whether its release came into the ledger after all."""
     return "committed" in _states(running)

@@ -28,7 +28,7 @@ from workbench.synthesize import (
 )
 from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, script
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui import file_view, folder_view, questions_view, releases, widgets
+from workbench.ui import file_view, folder_view, kept_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import Words, _, capital, commas, named
@@ -109,6 +109,9 @@ def _what_it_cost(running: Run) -> None:
             args=(running.request_id,),
             key="retry",
         )
+        if waiting := runs.kept(running):
+            dataset, text = waiting
+            kept_view.offer(dataset, running.request_id, text)
     elif runs.is_charged(running):
         st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it."))
     else:

@@ -267,7 +267,9 @@ class Tuples:
         if not shown.any():
             raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
         whose = person_of(frame, person)
-        places, seen = kept.nonzero()[0], shown.nonzero()[0]
+        places = kept.nonzero()[0]
+        # rows that were suppressed before may leave too, so that they are of the table of t-closeness
+        seen = np.arange(len(kept)) if subset is None else subset.nonzero()[0]
         used, numbers, secrets = [], [], {}
         for name, hierarchy in covering.items():
             occurs = np.bincount(placed[name][places], minlength=len(hierarchy.values)) > 0

@@ -22,18 +22,19 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
 from dpcore.engines.streaming.kept_rows import RECORD, Keeping, kept, places_kept
+from dpcore.engines.streaming.many_texts import CountingSpool, ManyTextsError
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
 from dpcore.engines.streaming.spool import NoRoomError, Spool
-from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
+from dpcore.engines.tuples.distinct import too_many
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Checking, Handing, Result, Work, needs_cells, taken
 from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import frame_of, is_text, parsed, texts_coded, uncoded
+from dpcore.tables.arrow import frame_of, parsed, texts_coded, uncoded
 from dpcore.tables.people import person_of
-from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
+from dpcore.tables.rows import MOST_TEXTS, CodedRows, DistinctRows, Microdata
 
 MOST_CODED = 30_000_000
 """Rows of which some columns are brought into memory as codes, at most."""
@@ -133,14 +134,29 @@ class ArrowEngine(Engine):
     def coded(self, columns: Sequence[str]) -> CodedRows:
         """Return some columns of all rows by codes, with whose they are, from one pass.
 
-        They are copied to disk, from where one column after the other is coded.
-        Raises: RowsError for too many rows, before any is read; LimitError for too many different texts.
+        They are copied to disk, from where one column after the other is coded. Those with too many different
+        texts are left out, and named in what is returned: the copy ends there, and begins anew without them.
+        Raises: RowsError for too many rows, before any is read.
         """
         self._check_columns(columns)
-        person = self._schema.unit.id_column
         if self._all_rows() > MOST_CODED:
             raise too_many("rows", MOST_CODED)
-        copy, names = Spool(), tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
+        names, many = list(dict.fromkeys(columns)), list[str]()
+        while names:
+            try:
+                return replace(self._coded_columns(names), left_out=tuple(many))
+            except ManyTextsError as error:
+                if error.column not in names:
+                    raise too_many("people", MOST_TEXTS) from None
+                names.remove(error.column)
+                many.append(error.column)
+        return CodedRows(frame=pd.DataFrame(), values={}, person=None, left_out=tuple(many))
+
+    def _coded_columns(self, columns: Sequence[str]) -> CodedRows:
+        """Return the codes of some columns. Raises: ManyTextsError."""
+        person = self._schema.unit.id_column
+        names = tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
+        copy = CountingSpool(person)
         with self._reading() as reading:
             read = functools.partial(self._read, reading, names, None, copy)
             self._pass(Checking(reads=()), reading.pieces, read)
@@ -155,10 +171,9 @@ class ArrowEngine(Engine):
         if self._reader.as_text and isinstance(declared, Date | NumberColumn):
             batches = parsed(batches, is_date=isinstance(declared, Date))
         (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
-        frame = frame_of(whole)
-        if is_text(whole.column(0).type) and len(frame[name].cat.categories) > MOST_TUPLES:
-            raise too_many("distinct tuples", MOST_TUPLES)
-        return frame
+        if pa.types.is_dictionary(whole.column(0).type) and len(whole.column(0).dictionary) > MOST_TEXTS:
+            raise ManyTextsError(name)  # the last ones, or somebody's id
+        return frame_of(whole)
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError, two_roles
+from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
 from dpcore.progress import OnProgress, silent
@@ -23,7 +23,7 @@ from dpcore.risk.survey import individual_risk
 from dpcore.risk.uniqueness import pitman_uniqueness, shifted_binomial_uniqueness, zayatz_uniqueness
 from dpcore.schema.role import ROLES
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import SUPPRESSED
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.classes import (
     BoolArray,
     IntArray,
@@ -33,7 +33,7 @@ from dpcore.tables.classes import (
     joint_classes,
 )
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
-from dpcore.tables.rows import CodedRows, Microdata
+from dpcore.tables.rows import MOST_TEXTS, CodedRows, Microdata
 
 LARGEST_SET = 3
 """Columns in the sets that are looked at one by one; few attackers know more than these."""
@@ -131,6 +131,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
         *,
         known: Sequence[str] | None = None,
         sensitive: Sequence[str] | None = None,
+        among: Collection[str] | None = None,
         **options: Any,
     ) -> Audit:
         """Build the audit of a whole table, in which every column counts by its role.
@@ -140,16 +141,22 @@ class Audit(Evaluation[Microdata, AuditReport]):
             schema: names the person.
             known: quasi-identifiers, in place of the proposed ones.
             sensitive: in place of the proposed ones.
+            among: columns that are proposed as sensitive, or may turn out to be known too; None for all.
             options: further attributes.
         """
         by_role = {role: [each.column for each in roles if each.role == role] for role in ROLES}
         known = by_role["quasi-identifier"] if known is None else known
-        secret = by_role["sensitive"] if sensitive is None else sensitive
-        left_out = {*known, *secret, *by_role["identifier"], schema.unit.id_column}
+        if sensitive is None:
+            sensitive = [name for name in by_role["sensitive"] if among is None or name in among]
+        left_out = {*known, *sensitive, *by_role["identifier"], schema.unit.id_column}
         return cls(
             quasi_identifiers=tuple(known),
-            sensitive=tuple(name for name in secret if name not in known),
-            others=tuple(each.column for each in roles if each.column not in left_out),
+            sensitive=tuple(name for name in sensitive if name not in known),
+            others=tuple(
+                each.column
+                for each in roles
+                if each.column not in left_out and (among is None or each.column in among)
+            ),
             roles=roles,
             **options,
         )
@@ -177,20 +184,25 @@ class Audit(Evaluation[Microdata, AuditReport]):
 
         Without the rows it comes without a search for identifiers, which are in other columns.
 
+        A column with too many different texts names people. It is judged by that alone.
+
         Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
-            table; SchemaError for an unknown column, or when every row is suppressed.
+            table; SchemaError for an unknown column, or when every row is suppressed; ManyValuesError where
+            all known columns have too many different texts.
         """
-        columns = list(self.quasi_identifiers)
         coded, roles = original, self.roles or ()
         if not isinstance(coded, CodedRows):
             whose = person_of(original.frame, schema.unit.id_column)
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
-        check_columns(columns)
+        check_columns(self.quasi_identifiers)
+        columns = self._few(coded.left_out)
         visible = visible_in(coded, columns)
-        knowledge = Knowledge.of(
-            coded, visible, known=self.quasi_identifiers, others=self.others, sensitive=self.sensitive
+        others, secret = (
+            tuple(name for name in names if name not in coded.left_out)
+            for names in (self.others, self.sensitive)
         )
+        knowledge = Knowledge.of(coded, visible, known=tuple(columns), others=others, sensitive=secret)
         person, counts = knowledge.person, knowledge.counts
         each = slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
         shown = np.average(visible, weights=coded.counts)
@@ -206,7 +218,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
             counts=tuples.counts,
         )
         more = knowledge.with_one_more({})
-        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
+        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive, *coded.left_out))
+        naming = [*naming, *coded.left_out]
         return AuditReport(
             verdict=verdict_of(knowledge, naming, texts, sets, more, crowd=1 / self.threshold),
             people=risk.people,
@@ -217,13 +230,24 @@ class Audit(Evaluation[Microdata, AuditReport]):
             changes=knowledge.without_one() | more,
             identifiers=tuple(role.finding for role in roles if role.finding is not None),
             secrets={
-                name: attribute_risk(classes, knowledge.codes[name][each], person=person)
-                for name in self.sensitive
+                name: attribute_risk(classes, knowledge.codes[name][each], person=person) for name in secret
             },
             linkage=self._linkage(frame, person),
             listed=self._listed(frame, person),
             estimates=self._estimates(classes, own, risk.people, person),
         )
+
+    def _few(self, many: Sequence[str]) -> list[str]:
+        """Return the known columns without those of too many different texts. Raises: as `compute`."""
+        columns = [name for name in self.quasi_identifiers if name not in many]
+        if not columns:
+            raise ManyValuesError(
+                "column {column!r} has more than {most:,} different values: it identifies people",
+                remedy="take it from what others know",
+                column=many[0],
+                most=MOST_TEXTS,
+            )
+        return columns
 
     def _estimates(
         self, classes: IntArray, own: IntArray, people: int, person: IntArray | None
@@ -301,8 +325,15 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
-    shown = {name: ~coded.values[name].isin([SUPPRESSED]).to_numpy() for name in columns}
+    shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any([shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0)
     if not visible.any():
         raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
     return visible
+
+
+def _say_something(values: pd.Series) -> BoolArray:
+    """(values,) which of the values of a column are not `*`. Numbers of any type, decimals too, never are."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return np.ones(len(values), dtype=np.bool_)
+    return np.asarray(as_text(values) != SUPPRESSED, dtype=np.bool_)

@@ -80,6 +80,12 @@ def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
     return half_width(variance, noise_of(part), FIRST)
 
 
+def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
+    """Refuse columns that hold no numbers, or none at all. Raises: ParameterError."""
+    if not columns or not all(isinstance(schema.column(name), NumberColumn) for name in columns):
+        raise UsageError("cells are found of columns of numbers", remedy="name such columns")
+
+
 @dataclass(frozen=True, kw_only=True)
 class CellsOfNumbers(PrivateEvaluation):
     """Bounds, cuts and single values of columns that are declared in public cells, such as `widest` ones.
@@ -109,14 +115,18 @@ class CellsOfNumbers(PrivateEvaluation):
         return Text("Cells of {columns}, found privately", columns=", ".join(fields["columns"]))
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns that hold no numbers.
+        """Refuse columns that hold no numbers, or whose declared cells no search can split.
 
         Raises: ParameterError.
         """
-        if not self.columns or not all(
-            isinstance(schema.column(each), NumberColumn) for each in self.columns
-        ):
-            raise UsageError("cells are found of columns of numbers", remedy="name such columns")
+        check_numbers(schema, self.columns)
+        for name in self.columns:
+            column = cast(Any, schema.column(name))
+            if not column.cuts or column.values_size < max(WINDOWS):
+                raise UsageError(
+                    f"the declared cells of column {name!r} are too wide or too few to find others in",
+                    remedy="open the table by open_with_cells, which declares such cells",
+                )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"columns": declarations of the columns, in the cells that were found}."""

@@ -18,7 +18,15 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
-from dpcore.tables.classes import BoolArray, IntArray, class_index, counted_pairs, joint_keys
+from dpcore.tables.classes import (
+    MANY_ROWS,
+    BoolArray,
+    IntArray,
+    class_index,
+    counted_pairs,
+    joint_keys,
+    share_alone,
+)
 from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
@@ -157,9 +165,11 @@ class Knowledge:
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
         """Return the share of people who are unique once a column is known too, for each of the others."""
-        known = class_index(self.columns(self.known, coarser))
+        known = self.columns(self.known, coarser)
+        if len(self) <= MANY_ROWS:
+            known = [class_index(known)]
         return {
-            name: unique_share([known, *self.columns([name], coarser)], self.person, self.counts)
+            name: unique_share([*known, *self.columns([name], coarser)], self.person, self.counts)
             for name in self.others
         }
 
@@ -177,9 +187,16 @@ class Knowledge:
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
+        return (
+            "hardly"
+            if self._has_small(coarser, crowd) or max(self.with_one_more(coarser).values(), default=0) > FEW
+            else "yes"
+        )
+
+    def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
+        """Return whether some group has no crowd, or gives a sensitive value away."""
         classes = class_index(self.columns(self.known, coarser))
-        small = crowds(classes, self.person, self.counts)[0].min() < crowd or self.reveals(classes)
-        return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
+        return bool(crowds(classes, self.person, self.counts)[0].min() < crowd) or self.reveals(classes)
 
 
 def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None) -> float:
@@ -190,6 +207,8 @@ def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: Int
         person: (rows,) whose they are; None where every row is one.
         rows: how many rows each stands for, where it stands for several, all of different people.
     """
+    if person is None and rows is None:
+        return share_alone(columns)
     return crowds(joint_keys(columns)[0], person, rows)[1]
 
 

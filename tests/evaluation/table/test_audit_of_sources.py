@@ -16,9 +16,10 @@ from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.streaming import engine as streaming
+from dpcore.engines.streaming import many_texts
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.spool import Spool
-from dpcore.errors import LimitError, ReadError, RowsError, SchemaError
+from dpcore.errors import LimitError, ManyValuesError, ReadError, RowsError, SchemaError
 from dpcore.evaluation.table.audit import Audit
 from dpcore.schema.schema import Schema
 from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
@@ -166,12 +167,13 @@ def test_what_is_too_large_is_refused(
     """Somebody would wait for a pass over a large file that ends with a refusal, or the server would end."""
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
     monkeypatch.setattr(base, "MOST_ROWS", 10)
-    monkeypatch.setattr(streaming, "MOST_TUPLES", 20)
+    monkeypatch.setattr(streaming, "MOST_TEXTS", 20)
     with pytest.raises(SchemaError, match="no column"):
         engine.coded(["nothing"])
     engine.coded(["town"])
+    assert engine.coded(["who"]).left_out == ("who",)  # an answer; see below
     with pytest.raises(LimitError):
-        engine.coded(["who"])
+        engine_on("parquet", tmp_path, frame, schema_of("who")).coded(["town"])
     monkeypatch.setattr(streaming, "MOST_CODED", ROWS - 1)
     monkeypatch.setattr(ParquetReader, "batches", None)  # nothing is read any more
     with pytest.raises(RowsError):
@@ -195,3 +197,60 @@ def test_texts_of_numbers_are_numbers(
     schema = Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
     coded = engine_on("csv", tmp_path, frame, schema).coded(["x"])
     assert len(set(coded.frame["x"])) == classes
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+@pytest.mark.parametrize("person", [None, "who"])
+def test_too_many_different_texts_are_an_answer(
+    kind: str, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """29 million rows with one free column were read for minutes into gigabytes, and then refused."""
+    table = pd.DataFrame(
+        {
+            "who": [f"P{each}" for each in range(ROWS)],
+            "note": [f"note {each}" for each in range(ROWS)],
+            "town": ["a", "b"] * (ROWS // 2),
+            "job": ["clerk", "cook", "nurse"] * (ROWS // 3),
+        }
+    )
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=50)
+    schema = Schema(
+        columns=(dp.Categorical("town", categories=("a", "b")),),
+        unit=dp.PrivacyUnit(max_rows=1, id_column=person),
+    )
+    path = tmp_path / "t.parquet"
+    source = DuckDBSource(kind="parquet", location=str(path))
+    monkeypatch.setattr(base, "MOST_ROWS", 1)
+    monkeypatch.setattr(many_texts, "_WAITING", 10)
+    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
+    engine = (
+        parquet_engine(path, schema, key=KEY) if kind == "parquet" else duckdb_engine(source, schema, key=KEY)
+    )
+    taken: list[int] = []
+    take = Spool.take
+    monkeypatch.setattr(Spool, "take", lambda self, batch: taken.append(batch.num_rows) or take(self, batch))
+
+    def audited(**asked: Any) -> Any:
+        audit = Audit(roles=(), **asked)
+        return audit.compute(audit.read(engine, schema), schema)
+
+    without = audited(quasi_identifiers=("town",), others=("job",))
+    rows, taken[:] = sum(taken), []
+    for asked in (
+        {"quasi_identifiers": ("town",), "others": ("job", "note")},
+        {"quasi_identifiers": ("note", "town"), "others": ("job",)},
+        {"quasi_identifiers": ("town",), "sensitive": ("note",), "others": ("job",)},
+    ):
+        report = audited(**asked)
+        assert report.verdict.answer == "no"
+        assert report.verdict.naming == ("note",)
+        assert report.risk == without.risk
+        assert dict(report.changes) == dict(without.changes)
+        assert report.secrets == {}
+        if kind == "parquet":  # where batches are small, it ends soon after the hundredth text
+            assert rows <= sum(taken) < rows + 400
+        taken.clear()
+    with pytest.raises(ManyValuesError, match=r"'note' has more than .* it identifies people"):
+        audited(quasi_identifiers=("note",))
+    monkeypatch.setattr(many_texts, "MOST_TEXTS", ROWS)  # twin: so many are allowed
+    assert audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming == ()

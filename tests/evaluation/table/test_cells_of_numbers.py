@@ -304,3 +304,29 @@ def test_a_dry_run_reads_nothing_and_ends() -> None:
     measurer = rehearsal_of(schema, loss_of_search(BUDGETS[1]))
     answer = CellsOfNumbers(columns=NUMBERS).measure(measurer, schema)
     assert [Column.from_dict(fields) for fields in answer["columns"]] == [*schema.columns]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Integer("x", low=0, high=99, bin_width=10),
+        Integer("x", low=0, high=99),
+        Integer("x", low=0, high=99, cuts=(10, 20, 50)),
+        Real("x", low=0, high=100, bin_width=10),
+        Real("x", low=0, high=100, bin_width=0.5),
+        Real("x", low=0, high=100, cuts=(10, 20, 50), special=(0,)),
+    ],
+)
+def test_cells_that_no_search_can_split_are_refused_before_the_charge(column: Column) -> None:
+    """The charge would be lost: the second count has fewer cells than the first one, and the search fails."""
+    frame = pd.DataFrame({"x": [50] * 3_000})
+    ledger = dp.MemoryLedger()
+    curator = dp.Curator.open(frame, schema_of(column), budget=dp.PureDP(epsilon=3), ledger=ledger)
+    with pytest.raises(dp.DpcoreError, match="too wide or too few"):
+        curator.evaluate_privately(CellsOfNumbers(columns=("x",)), dp.PureDP(epsilon=1))
+    assert [line.state for line in curator.lines()] == ["opened"]
+    twin = dp.Curator.open(
+        frame, schema_of(widest(column)), budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()
+    )
+    twin.evaluate_privately(CellsOfNumbers(columns=("x",)), dp.PureDP(epsilon=1))
+    assert [line.state for line in twin.lines()] == ["opened", "reserved", "committed"]

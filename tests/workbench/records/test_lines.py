@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 
 import dpcore as dp
+from dpcore.accounting.ledger import Charge, State
 from dpcore.evaluation import Evaluation
+from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.records.lines import EVALUATIONS, export, notes
 from workbench.store import __main__ as tasks
 from workbench.store import datasets
 from workbench.store.rekey import rekey
+from workbench.store.rows import PRESUMED, sealed_again
 
 
 def test_every_evaluation_has_its_words() -> None:
@@ -53,6 +58,92 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     assert [line["state"] for line in lines] == ["opened", "outside", "outside", "reserved", "committed"]
     assert lines[1]["content"]["declared"]["name"] == lines[0]["dataset"][:8]
     assert lines[3]["content"]["recipe"] == dp.Histogram("income").to_dict()
+
+
+CANARY = "hiv-clinic-4817"
+FREE = {"name": CANARY, "plan": CANARY, "sketch": {"rows": CANARY}, "alike": CANARY, "new": [CANARY]}
+"""What no line may show; the last one is of a key that nobody has thought of."""
+
+
+def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
+    """Write each kind of line that the program writes, with canaries wherever something private may stand."""
+    dataset = ledger.open(account()).dataset
+    schema = dp.Schema(
+        columns=(dp.Categorical(CANARY, categories=(CANARY, "other")),),
+        unit=dp.PrivacyUnit(max_rows=1),
+        excluded=(Excluded(name=f"{CANARY} too", reason=CANARY, from_data=("kind",)),),
+    )
+    declared = datasets.Declaration(name=CANARY, schema=schema, reading=ReadOptions(names=(CANARY,)))
+    datasets.keep(declared, dataset, ledger)
+    charge = Charge(units=1)
+    asked = {"recipe": {"kind": "histogram"}, "loss": {"epsilon": "1"}, "report": True, "declared_by": "Ada"}
+    ledger.reserve(dataset, "a", charge, {**asked, "by": "ada", **FREE})
+    ledger.commit(dataset, "a", {"events": [{"mechanism": "laplace"}], "by": "ada", **FREE}, "{}")
+    ledger.reserve(dataset, "b", charge, {**asked, **FREE})
+    ledger.fail(dataset, "b", {"error": "ReadError", "events": [], **FREE})
+    ledger.reserve(dataset, "c", charge, {**asked, **FREE})
+    ledger.fail(dataset, "c", {**PRESUMED, **FREE})
+    notes_outside: list[dict[str, object]] = [
+        {"sketch": {"rows": CANARY}, "name": CANARY},
+        {"sketch": {"rows": CANARY}, "name": CANARY, "alike": CANARY, "people": "same"},
+        {"anonymized": "0" * 64, "about": ["age"], "declared_by": "Ada"},
+        {"evaluation": "audit", "about": ["age"], "by": "ada"},
+        {"kind": "people", "shown to": "ann", "shown as": "The study"},
+        {"kind": "people", "hidden from": "ann"},
+        {"kind": "people", "handed to": "bob"},
+        {"kind": "older copy accepted", "forgotten": 7},
+        {"kind": "totals sealed"},
+        sealed_again("0" * 64),
+    ]
+    for number, content in enumerate(notes_outside):
+        ledger.note(dataset, f"note {number}", {**FREE, **content})
+    return dataset
+
+
+def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
+    """The name of a file, which may be a fact about its rows, or a later key would leave with the export."""
+    ledger = dp.MemoryLedger()
+    found = datasets.find(every_kind_of_line(ledger), ledger)
+    assert found is not None
+    exported = export(found)
+    assert CANARY not in exported
+    shown = [line["content"] for line in json.loads(exported)["lines"]]
+    written = [line.content for line in found.lines()]
+    assert len(shown) == len(written) == 18
+    for told, kept in zip(shown, written, strict=True):  # twin: nothing but what is private is missing
+        assert {*kept} - {*told} <= {*FREE}
+        assert {key: kept[key] for key in told if key not in ("declared", "shown as")} == {
+            key: told[key] for key in told if key not in ("declared", "shown as")
+        }
+    assert shown[12]["shown as"] == shown[1]["shown as"] == shown[1]["declared"]["name"] == "The study"
+    assert set(datasets.SHOWN_KEYS) == set(get_args(State))
+
+
+def test_an_export_names_no_declaration_of_a_part() -> None:
+    """Declared cells could be guessed, and tried against a digest without a key of an older line."""
+    sex = dp.Categorical("sex", categories=("F", "M"))
+    schema = dp.Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
+    frame = pd.DataFrame({"sex": ["F", "M"] * 50})
+    guessed = hashlib.sha256(json.dumps(sex.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+    for older in (False, True):
+        ledger = dp.MemoryLedger()
+        curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=3), ledger=ledger)
+        if older:
+            charge = Charge(units=10**12, part=(f"sex #{guessed}", "F"))
+            ledger.reserve(curator.account.dataset, "a", charge, {"recipe": dp.Histogram("sex").to_dict()})
+        for part in ("F", "M"):
+            curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1), part={"sex": part}, request_id=part)
+        # parts of one declaration cost as the largest one, also beside a line of an earlier version
+        balance = curator.balance()
+        assert balance.spent + balance.held == (2 if older else 1) * 10**12
+        partitions = {line.charge.part[0] for line in curator.lines() if line.charge.part is not None}
+        assert len(partitions) == 1
+        assert (partitions == {f"sex #{guessed}"}) == older
+        found = datasets.find(curator.account.dataset, ledger)
+        assert found is not None
+        assert guessed not in export(found)
+        parts = [line["charge"]["part"] for line in json.loads(export(found))["lines"]]
+        assert [part for part in parts if part] == [["sex #1", each] for each in "F" * older + "FM"]
 
 
 def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,7 +18,9 @@ from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import SqlKind
+from workbench import __main__ as commands
 from workbench.anonymize import outcomes
+from workbench.anonymize.state import AnonymizeState
 from workbench.store import settings
 from workbench.store.owners import Owners
 from workbench.store.personal import PersonalLedger
@@ -63,6 +69,43 @@ def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
     assert not (tmp_path / "folder").exists()
 
 
+@pytest.mark.usefixtures("limits")
+def test_the_table_that_leaves_is_judged_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan that says k = 5, and means it, would let out a smaller group that no plan tells of."""
+    given: list[int] = []
+
+    class Made(Exception):
+        pass
+
+    class Judged:
+        def anonymize(self, plan: Plan, *, smallest_group: int) -> None:
+            given.append(smallest_group)
+            raise Made
+
+        def anonymize_to(self, place: Path, plan: Plan, *, smallest_group: int) -> None:
+            given.append(smallest_group)
+            raise Made
+
+    plan = Plan(
+        roles={"zip": "quasi-identifier"}, hierarchies={"zip": flat(["1", "2"])}, models=(KAnonymity(k=5),)
+    )
+    curator = Judged()
+    monkeypatch.setattr(outcomes, "trial", lambda *_: SimpleNamespace(plan=plan))
+    monkeypatch.setattr(outcomes.widgets, "in_line", nullcontext)
+    monkeypatch.setattr(outcomes.session, "unwanted", lambda: None)
+    monkeypatch.setattr(commands, "_opened", lambda _: curator)
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    asked = argparse.Namespace(plan=tmp_path / "plan.json", to=tmp_path / "folder")
+    for leave in (
+        lambda: outcomes.make(curator, AnonymizeState(), plan),  # type: ignore[arg-type]
+        lambda: outcomes.write(curator, plan, tmp_path / "folder"),  # type: ignore[arg-type]
+        lambda: commands.anonymize(asked),
+    ):
+        with pytest.raises(Made):
+            leave()
+    assert given == [5, 5, 5]
+
+
 @pytest.mark.parametrize(
     ("budget", "allowed"),
     [
@@ -93,6 +136,13 @@ def test_small_groups_are_refused() -> None:
     Policy(k=4).check_plan(plan)
     with pytest.raises(ParameterError, match="groups of at least 5"):
         Policy(k=5).check_plan(plan)
+    for suppressed in ("kept", "blanked"):
+        few = replace(plan, suppressed=suppressed, limit=0.05)  # type: ignore[arg-type]
+        Policy(k=1).check_plan(few)
+        with pytest.raises(ParameterError, match="suppressed rows may be fewer"):
+            Policy(k=4).check_plan(few)
+        Policy(k=4).check_plan(replace(few, limit=0))
+    Policy(k=4).check_plan(replace(plan, suppressed="dropped", limit=0.05))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpcore as dp
-from dpcore.accounting.ledger import Charge, source_dataset
+from dpcore.accounting.ledger import Charge, altered, source_dataset
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError, ParameterError
 from tests.contracts.ledger_kinds import (
     DATASET,
@@ -31,7 +31,7 @@ from workbench.store import rekey as rekeying
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.rekey import rekey
-from workbench.store.rows import sealed_again
+from workbench.store.rows import PRESUMED, sealed_again
 
 
 def _spend(ledger: SqlLedger, name: str, units: int = 100_000) -> None:
@@ -295,6 +295,76 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
     assert ledger.release(DATASET, "good") == "the release"
     assert {line.state for line in ledger.lines(DATASET)[3:]} == {"committed", "failed"}
     ledger.verify(DATASET)
+
+
+def _down(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception) -> None:
+    """The database, or the state of the ledger in it, refuses what is appended."""
+    monkeypatch.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(error))
+
+
+BUSY = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
+
+
+def test_a_kept_release_outlives_the_restore_of_an_older_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One page that looks while the wrong backup lies there would throw away what was paid for."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger = _spent(kind)
+        tasks.backup(kind.settings, tmp_path / "older", tmp_path / "older key")
+        ledger.reserve(DATASET, "paid", Charge(units=1), {})
+        with monkeypatch.context() as down:
+            _down(ledger, down, error=BUSY)
+            with pytest.raises(LedgerError, match="kept in memory"):
+                ledger.commit(DATASET, "paid", {}, "the release")
+        tasks.backup(kind.settings, tmp_path / "newest", tmp_path / "newest key")
+        assert tasks.restore(kind.settings, tmp_path / "older") == [DATASET]
+        for _ in range(2):
+            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+                ledger.standing(DATASET)
+            assert ledger.kept(DATASET) == {"paid": "the release"}
+        assert tasks.restore(kind.settings, tmp_path / "newest") == []
+        assert ledger.release(DATASET, "paid") == "the release"
+        assert not ledger.is_kept("paid")
+        assert ledger.standing(DATASET).balance.held == 0
+        ledger.verify(DATASET)
+
+
+def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older copy that is put back while noise is drawn would cost the release, and not only the charge."""
+    ledger = _spent(kind)
+    ledger.reserve(DATASET, "paid", Charge(units=1), {})
+    with monkeypatch.context() as shut:
+        _down(ledger, shut, error=altered())
+        with pytest.raises(LedgerCorrupt, match="paid and computed, but could not be stored yet"):
+            ledger.commit(DATASET, "paid", {}, "the release")
+        assert ledger.kept(DATASET) == {"paid": "the release"}
+        assert ledger.kept("another") == {}
+    assert ledger.release(DATASET, "paid") == "the release"
+
+
+def test_a_kept_end_is_dropped_once_its_line_has_an_end(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of the server would hold releases for ever that nobody can store any more."""
+    ledger = _spent(kind)
+    for name in ("committed", "failed", "presumed"):
+        ledger.reserve(DATASET, name, Charge(units=1), {})
+        with monkeypatch.context() as down:
+            _down(ledger, down, error=BUSY)
+            with pytest.raises(LedgerError, match="kept in memory"):
+                ledger.commit(DATASET, name, {}, "the release")
+    other = kind.open()
+    other.commit(DATASET, "committed", {}, "another text")
+    other.fail(DATASET, "failed", {"error": "stopped"})
+    other.fail(DATASET, "presumed", PRESUMED)
+    ledger.store_kept()
+    assert ledger.kept(DATASET) == {}
+    assert ledger.release(DATASET, "committed") == "another text"
+    assert ledger.release(DATASET, "failed") is None
+    assert ledger.release(DATASET, "presumed") == "the release"
 
 
 def test_a_kept_release_keeps_no_page_waiting(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:

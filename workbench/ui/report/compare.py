@@ -96,10 +96,24 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
 
 
 def loss(release: Release, earlier: Release) -> str:
-    """Say what a person in both tables loses to both; losses of different kinds are not added up."""
-    losses = [dict(each.guarantee.loss) for each in (release, earlier)]
-    if set(losses[0]) == set(losses[1]):
-        losses = [{name: str(sum(Fraction(each[name]) for each in losses)) for name in losses[0]}]
+    """Say what a person in both tables loses to both; losses of different kinds are not added up.
+
+    With what finding cells and rows of a person cost. Cells of one loss were found by one search, as
+    `dp.open_with_cells` asks it.
+    """
+    added: dict[frozenset[str], dict[str, Fraction]] = {}
+    for paid in (*_paid_for(release), *_paid_for(earlier)):
+        total = added.setdefault(frozenset(paid), dict.fromkeys(paid, Fraction(0)))
+        for name, amount in paid.items():
+            total[name] += Fraction(amount)
+    losses = [{name: str(amount) for name, amount in total.items()} for total in added.values()]
     return _("Whoever is in both tables loses {loss} to both releases together.").format(
         loss=join([*map(loss_words, losses)])
     )
+
+
+def _paid_for(release: Release) -> list[dict[str, str]]:
+    """Return every loss that was charged for what a release tells."""
+    guarantee, rows = release.guarantee, release.schema.unit.found
+    searches = [dict([found.split(" ", 1)]) for found in dict.fromkeys(guarantee.found.values())]
+    return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

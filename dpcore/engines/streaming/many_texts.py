@@ -1,0 +1,56 @@
+"""A copy of columns that counts their different texts while batches come, and ends at too many."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpcore.engines.streaming.spool import Spool
+from dpcore.tables.hashes import Hashes, text_hashes
+from dpcore.tables.rows import MOST_TEXTS
+
+_WAITING = 2**18
+"""Hashes that are gathered at least before equal ones are united."""
+
+
+class ManyTextsError(Exception):
+    """A column has more different texts than are brought into memory."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__()
+        self.column = column
+
+
+class CountingSpool(Spool):
+    """Takes batches, and counts the different texts of each column but one, by 64 bits of each."""
+
+    def __init__(self, uncounted: str | None) -> None:
+        """Count texts. Args: uncounted: the column that names people, who may be many."""
+        super().__init__()
+        self._uncounted = uncounted
+        self._seen: dict[str, Hashes] = {}
+        self._waiting: dict[str, list[Hashes]] = {}
+        self._counting = threading.Lock()
+
+    def take(self, batch: Any) -> None:
+        """Keep a batch.
+
+        Raises: ManyTextsError; OSError.
+        """
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if pa.types.is_dictionary(column.type) and name != self._uncounted:
+                texts = column.dictionary.to_numpy(zero_copy_only=False)
+                self._count(name, text_hashes(texts))
+        super().take(batch)
+
+    def _count(self, name: str, hashes: Hashes) -> None:
+        with self._counting:
+            waiting, seen = self._waiting.setdefault(name, []), self._seen.get(name, hashes[:0])
+            waiting.append(hashes)
+            if sum(map(len, waiting)) < max(_WAITING, len(seen) // 2):
+                return
+            united = np.unique(np.concatenate([seen, *waiting]))
+            self._seen[name], self._waiting[name] = united, []
+        if len(united) > MOST_TEXTS:
+            raise ManyTextsError(name)
