@@ -382,7 +382,7 @@ class Curator(OnFile):
 
         Equal plans on equal schemas are the same request.
         """
-        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
+        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.plan_text]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.evaluation.table.cells_of_numbers import FACTS
+from dpcore.schema.origin import CELLS, Origin
 from dpcore.schema import Column, Excluded, PrivacyUnit, Schema
 from dpcore.schema.interval import NumberColumn
 from workbench.ui.columns import ColumnForm, form_of, join, split
@@ -112,7 +112,7 @@ def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Col
     if known_from or suggested is None:
         return dataclasses.replace(column, known_from=known_from[:LONGEST_SOURCE])
     marks = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
-    same = all(getattr(column, fact, None) == getattr(suggested, fact, None) for fact in FACTS)
+    same = all(getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS)
     if isinstance(column, NumberColumn) and isinstance(suggested, NumberColumn) and same:
         column = dataclasses.replace(column, found=suggested.found)
     return dataclasses.replace(column, from_data=marks)

@@ -24,6 +24,7 @@ from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
+from dpcore.schema.origin import AGES, CENSORED, MISSING_FACTS, TEXTS, WORDS
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
 from dpcore.text import Text
@@ -31,8 +32,6 @@ from dpcore.text import Text
 Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
-FACTS = ("low", "high", "bin_width", "cuts", "special")
-"""What is found of a column."""
 SHARE = Fraction(1, 20)
 """Part of the loss of a release at epsilon 1, or of the whole budget where that is less."""
 PARTS = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
@@ -52,13 +51,26 @@ WINDOWS = (1, 3, 9)
 
 
 def widest(column: Column) -> Column:
-    """Return the column in cells for any numbers, of which nothing was read: ..., -1, 0, 1, 2, 5, 10, ..."""
+    """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
+
+    Of what was read of the table, the kind alone stays, whole numbers or not. The rest gives way to the
+    public rules.
+    """
     whole = isinstance(column, Integer)
     powers = range(0 if whole else SMALLEST, LARGEST)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**LARGEST), *(-edge for edge in reversed(rising)), 0.0, *rising]
-    rest = tuple(fact for fact in column.from_data if fact not in FACTS)
-    plain = dataclasses.replace(column, from_data=rest, known_from="", reason="")
+    plain = dataclasses.replace(
+        column.without_texts([fact for fact in TEXTS if fact in column.from_data]),
+        rules=tuple(rule for rule in column.rules if rule != AGES),
+        from_data=tuple(fact for fact in column.from_data if fact == "kind"),
+        known_from="",
+    )
+    if set(MISSING_FACTS).intersection(column.from_data):
+        rules = tuple(dict.fromkeys([WORDS, CENSORED, *plain.rules]))
+        plain = dataclasses.replace(
+            plain, missing=True, unreadable_is_missing=True, rules=rules  # type: ignore[call-arg]
+        )
     return _in_cells(plain, starts, 10.0**LARGEST, () if whole else (0.0,))
 
 
