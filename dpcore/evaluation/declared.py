@@ -4,9 +4,9 @@ A label that stands for several values is read as those values. Nobody can tell 
 each of them counts as often as the others.
 """
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 

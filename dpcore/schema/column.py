@@ -151,7 +151,8 @@ class Column(Registered, ABC):
 
     def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
         """Return the column without texts that stay in the account, and without the reason."""
-        return dataclasses.replace(self, reason="", **dict.fromkeys(facts, ()))
+        without: dict[str, Any] = dict.fromkeys(facts, ())
+        return dataclasses.replace(self, reason="", **without)
 
     def encode(self, values: pd.Series) -> Codes:
         """Cell numbers of a whole column, int64, one per row.
@@ -338,7 +339,8 @@ class Categorical(Column):
     @cached_property
     def _index(self) -> pd.Index:
         texts = pd.Series(list(map(exact_text, self.categories)), dtype="str")
-        return pd.Index(self.folded(texts), dtype="str")
+        index: pd.Index = pd.Index(self.folded(texts), dtype="str")
+        return index
 
     @cached_property
     def _folds(self) -> frozenset[str]:
@@ -349,7 +351,10 @@ class Categorical(Column):
         """Categories of more digits than a float holds, as floats have them, the first of those that meet."""
         near = pd.Index(self.folded(pd.Series(texts_of(self.categories), dtype="str")), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
-        return near.where(is_new, self._index) if is_new.any() else self._index
+        if not is_new.any():
+            return self._index
+        rounded: pd.Index = near.where(is_new, self._index)
+        return rounded
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)

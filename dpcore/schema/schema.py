@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import BudgetError, SchemaError, UsageError, other_kind
+from dpcore.errors import BudgetError, ParameterError, SchemaError, UsageError, other_kind
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
@@ -155,7 +155,7 @@ class Schema:
     @property
     def taken(self) -> tuple[str, ...]:
         """Columns of which facts were taken from the data; of cells that were found, more than the kind."""
-        return tuple(name for name, facts in self.from_data.items() if taken_facts(facts, name in self.found))
+        return tuple(taken_facts(self.from_data, self.found))
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Cell numbers of every declared column, int64, one per row.
@@ -243,9 +243,17 @@ class Schema:
             raise other_kind() from error
 
 
-def taken_facts(facts: Iterable[str], is_found: bool) -> tuple[str, ...]:
-    """Return the facts of a column that its cells, where they were found privately, do not say anyway."""
-    return tuple(fact for fact in facts if not (is_found and fact == "kind"))
+def taken_facts(from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return what a promise does not cover, by column.
+
+    Of columns whose cells were found privately, without the kind: the sentence about the search says that
+    it was read.
+    """
+    taken = {
+        name: tuple(fact for fact in facts if name not in found or fact != "kind")
+        for name, facts in from_data.items()
+    }
+    return {name: facts for name, facts in taken.items() if facts}
 
 
 def _written(column: Column) -> dict[str, Any]:

@@ -108,12 +108,13 @@ def suggest_schema(
 def _with_rules(column: Column, *, missing: bool) -> Column:
     """Put a column under the public rules of its kind, and mark that its kind was looked up."""
     rules = [rule for rule in (WORDS, CENSORED) if rule in column.readable_by]
+    facts: dict[str, Any] = {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
     declared = dataclasses.replace(
         column,
         rules=(*rules, *column.rules),
         missing=True,
         from_data=("kind", *column.from_data),
-        **({"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}),
+        **facts,
     )
     return declared if missing else without_missing(declared)
 

@@ -101,12 +101,12 @@ def test_what_one_person_can_change_is_marked() -> None:
 
 def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     """Why a column was left out, or how it was read, tells what the data held."""
-    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "case_no": range(120), "diagnosis": [None] * 120})
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120})
     schema = dp.suggest_schema(frame)
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
     assert "reason" not in text
-    assert "case_no" not in text
+    assert "cases" not in text
     assert "diagnosis" not in text
 
 

@@ -7,7 +7,7 @@ cell in each count, so that a person changes a count by at most their rows, and 
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP
-from dpcore.errors import UsageError
+from dpcore.accounting.ledger import Line
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -69,7 +70,10 @@ def widest(column: Column) -> Column:
     if set(MISSING_FACTS).intersection(column.from_data):
         rules = tuple(dict.fromkeys([WORDS, CENSORED, *plain.rules]))
         plain = dataclasses.replace(
-            plain, missing=True, unreadable_is_missing=True, rules=rules  # type: ignore[call-arg]
+            plain,
+            missing=True,
+            unreadable_is_missing=True,
+            rules=rules,  # type: ignore[call-arg]
         )
     return _in_cells(plain, starts, 10.0**LARGEST, () if whole else (0.0,))
 
@@ -80,6 +84,40 @@ def loss_of_search(budget: AnyLoss) -> Loss:
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SHARE)
     one = ApproxDP(epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9")
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
+
+
+def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
+    """Refuse cells that a declaration calls found, and that no search on this account was charged for.
+
+    Raises: ParameterError.
+    """
+    paid = losses_on_file(lines)
+    for name, loss in schema.found.items():
+        if (name, loss) not in paid:
+            raise ParameterError(
+                "the cells of column {name!r} are called found privately, and nothing was charged for it",
+                remedy="find them again, or say where they are known from",
+                name=name,
+            )
+
+
+def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
+    """Return the columns whose cells were found on an account, each with its loss as in `Column.found`."""
+    lines = list(lines)
+    answered = {line.request_id for line in lines if line.state == "committed"}
+    paid = set()
+    for line in lines:
+        question = line.content.get("recipe", {})
+        if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
+            loss = loss_from(line.content["loss"])
+            assert not isinstance(loss, ApproxDP)  # of which no search makes use
+            paid |= {(name, loss_words_of(loss)) for name in question["columns"]}
+    return paid
+
+
+def loss_words_of(loss: Loss) -> str:
+    """Write a loss as `Column.found` keeps it."""
+    return f"{loss.name} {loss.amount}"
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
