@@ -78,8 +78,11 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert names(question) == ["age"]
     shown = items(draft, question)
     assert [(item.column.name, item.kind, item.proposed) for item in shown] == [
-        ("sex", "values", False), ("zip", "values", False), ("ward", "values", False), ("age", "values", True),
-    ]  # fmt: skip
+        ("sex", "values", False),
+        ("zip", "values", False),
+        ("ward", "values", False),
+        ("age", "values", True),
+    ]
     assert [item.content for item in shown[:3]] == [
         ("d", "m", "w"),  # two people are of sex d
         ("99998", "01067", "04103"),
