@@ -74,7 +74,7 @@ def test_an_answer_that_clears_every_mark_is_seen(
     def planted(
         draft: Draft, items: list[facts.FactItem], question: facts.FactQuestion, known_from: str
     ) -> None:
-        every = [item for item in facts.items_of(draft, draft.schema, question)]
+        every = facts.items_of(draft, draft.schema, question)
         clear(draft, every, question, known_from)
 
     clear = facts.put_told
