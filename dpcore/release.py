@@ -191,16 +191,20 @@ class Release:
                 )
         check_rows(rows)
         rng = np.random.default_rng(seed)
-        codes = self.model.sample_codes(int(rows), rng)
-        for name in self.without_gaps:
-            if name in codes:
-                codes[name] = _filled(codes[name], self.schema.column(name).values_size, rng)
+        codes = self.draw_codes(int(rows), rng)
         columns = {
             column.name: column.decode(codes.pop(column.name), rng)  # let go of one by one
             for column in self.schema.columns
             if column.name in codes
         }
         return pd.DataFrame(columns, copy=False)  # each column is its own already
+
+    def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
+        """Draw rows as numbers of cells, by column; none is missing in columns `without_gaps`."""
+        codes = self.model.sample_codes(rows, rng)
+        for name in sorted(self.without_gaps.intersection(codes)):
+            codes[name] = _filled(codes[name], self.schema.column(name).values_size, rng)
+        return codes
 
     @property
     def tells_rows(self) -> bool:
@@ -221,6 +225,15 @@ class Release:
             if column.missing and column.origin("missing") == Origin.RULE and column.values_size
         )
         return frozenset(name for name in names if self._tells_no_missing(name))
+
+    def shown(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
+        """Return the labels of each column and the counts for a chart, without cells of `without_gaps`."""
+        columns = [self.schema.column(name) for name in counts.clique]
+        cells = [
+            column.values_size if column.name in self.without_gaps else column.size for column in columns
+        ]
+        labels = [column.labels[:size] for column, size in zip(columns, cells, strict=True)]
+        return labels, counts.first(cells)
 
     def _tells_no_missing(self, name: str) -> bool:
         tables = [table.project((name,)) for table in self.marginals.values() if name in table.clique]
@@ -336,10 +349,11 @@ class Release:
 def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     """Give rows whose value is missing that of another drawn row. Args: size: cells of values."""
     is_missing = codes >= size
-    if not is_missing.any() or is_missing.all():
+    if not is_missing.any():
         return codes
+    donors = np.arange(size) if is_missing.all() else codes[~is_missing]
     filled = codes.copy()
-    filled[is_missing] = rng.choice(codes[~is_missing], int(is_missing.sum()))
+    filled[is_missing] = rng.choice(donors, int(is_missing.sum()))
     return filled
 
 
