@@ -36,7 +36,7 @@ from dpcore.schema.origin import (
     fold,
     means_missing,
 )
-from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
+from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, each_text, exact_text, number_in, texts_of
 from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
@@ -322,34 +322,33 @@ class Categorical(Column):
         """Return texts in the spelling in which they are compared."""
         if SPELLINGS not in self.rules:
             return texts
-        return texts.map({text: fold(text) for text in texts.dropna().unique()}).astype("str")
+        return each_text(texts, fold)
 
     def spelled(self, texts: pd.Series) -> pd.Series:
         """Return texts in the spelling of their category, those of none as they are."""
         if SPELLINGS not in self.rules:
             return texts
         categories = dict(zip(self._index, texts_of(self.categories), strict=True))
-        return texts.map({text: categories.get(fold(text), text) for text in texts.dropna().unique()}).astype(
-            "str"
-        )
+        return each_text(texts, lambda text: categories.get(fold(text), text))
 
     def _means_missing(self, text: str) -> bool:
         return means_missing(text) and fold(text) not in self._folds
 
     @cached_property
     def _index(self) -> pd.Index:
-        texts = pd.Series(list(map(exact_text, self.categories)), dtype="str")
-        index: pd.Index = pd.Index(self.folded(texts), dtype="str")
-        return index
+        return pd.Index(self._compared(map(exact_text, self.categories)), dtype="str")
+
+    def _compared(self, texts: Iterable[str]) -> list[str]:
+        return [fold(text) if SPELLINGS in self.rules else text for text in texts]
 
     @cached_property
     def _folds(self) -> frozenset[str]:
-        return frozenset(fold(str(category)) for category in self.categories)
+        return frozenset(map(fold, map(exact_text, self.categories)))
 
     @cached_property
     def _rounded(self) -> pd.Index:
         """Categories of more digits than a float holds, as floats have them, the first of those that meet."""
-        near = pd.Index(self.folded(pd.Series(texts_of(self.categories), dtype="str")), dtype="str")
+        near = pd.Index(self._compared(texts_of(self.categories)), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
         if not is_new.any():
             return self._index

@@ -257,8 +257,9 @@ def taken_facts(from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]) 
 
 
 def _written(column: Column) -> dict[str, Any]:
-    says_nobody = column.values_origin == Origin.TOLD and not column.known_from
-    return column.to_dict() | ({"known_from": DECLARED} if says_nobody else {})
+    if column.values_origin == Origin.TOLD and not column.known_from:
+        column = dataclasses.replace(column, known_from=DECLARED)
+    return column.to_dict()
 
 
 def _of_version_1(column: Column) -> Column:

@@ -40,8 +40,6 @@ HEAVY = {
     "python_calamine", "scipy", "sklearn", "sqlalchemy", "streamlit",
 }  # fmt: skip
 """Never at module level in dpcore. Of pyarrow, pandas itself loads the tables and `compute`, and no more."""
-LINES = {"a module": 400, "pages": 150, "app.py": 80}
-"""At most, by what is at the top of the path."""
 POST_PROCESSING = {"model", "release", "schema", "synthesis", "evaluation"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
 
@@ -151,15 +149,6 @@ def test_the_library_is_pure() -> None:
         for node in nodes(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("print", "open", "input", "eval", "exec"), name_of(path)
-
-
-def test_modules_stay_small() -> None:
-    """A module past 400 lines has a second idea in it; a page does no arithmetic and stays under 150."""
-    for path in PATHS:
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        kind = path.relative_to(ROOT).parts[0]
-        limit = LINES.get(kind, LINES["a module"])
-        assert lines <= limit, f"{name_of(path)} has {lines} lines"
 
 
 def public(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
