@@ -202,9 +202,17 @@ class Release:
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
         """Draw rows as numbers of cells, by column; none is missing in columns `without_gaps`."""
         codes = self.model.sample_codes(rows, rng)
-        for name in sorted(self.without_gaps.intersection(codes)):
-            codes[name] = _filled(codes[name], self.schema.column(name).values_size, rng)
-        return codes
+        sizes = {name: self.schema.column(name).values_size for name in self.without_gaps & codes.keys()}
+        has_gap = np.zeros(rows, dtype=np.bool_)
+        for name, size in sizes.items():
+            has_gap |= codes[name] >= size
+        if not has_gap.any():
+            return codes
+        if not has_gap.all():  # another drawn row is taken whole: it keeps what every row keeps
+            taken = np.arange(rows)
+            taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
+            return {name: each[taken] for name, each in codes.items()}
+        return codes | {name: _filled(codes[name], size, rng) for name, size in sorted(sizes.items())}
 
     @property
     def tells_rows(self) -> bool:
