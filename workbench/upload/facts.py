@@ -200,8 +200,8 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     key = (column, None)
     if key not in draft.rare:
         values = draft.frame[column.name]
-        texts = as_text(values)[column.encode(values) == column.values_size].dropna()
-        draft.rare[key] = tuple(texts[~texts.isin(texts_of(column.missing_tokens))])
+        is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(values)
+        draft.rare[key] = tuple(as_text(values)[is_unread])
     return draft.rare[key]
 
 

@@ -221,6 +221,9 @@ def test_cells_that_cannot_be_read_are_listed() -> None:
     draft, schema = draft_and_schema()
     assert facts.unread(draft, schema.column("birth")) == ("00.00.1950",)
     assert facts.unread(draft, schema.column("cost")) == ()
+    words = pd.DataFrame({"x": [*map(str, range(200)), "k.A.", "<3", "word"]})
+    draft.frame = words
+    assert facts.unread(draft, dp.suggest_schema(words).column("x")) == ("word",), "a rule reads the others"
 
 
 COLUMNS = [
