@@ -30,9 +30,9 @@ from scipy.stats import ks_2samp
 
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, environment, show
-from dpcore.evaluation.table.cells_of_numbers import FACTS
 from dpcore.schema import Column
 from dpcore.schema.interval import NumberColumn
+from dpcore.schema.origin import CELLS
 
 ROWS, BUDGET = 10_000, dp.ApproxDP(epsilon=1, delta="1e-9")
 """From which on cells are found privately, and of what a twentieth pays for that."""
@@ -69,7 +69,7 @@ def distance(column: Column, values: pd.Series, rng: np.random.Generator) -> flo
 def found_in(frame: pd.DataFrame, schema: dp.Schema) -> dict[str, Column]:
     """Columns of numbers in the cells that are found privately; none in a table that is too small."""
     numbers = [each for each in schema.columns if isinstance(each, NumberColumn)]
-    names = [each.name for each in numbers if set(FACTS).intersection(each.from_data)]
+    names = [each.name for each in numbers if set(CELLS).intersection(each.from_data)]
     if len(frame) < ROWS or not names:
         return {}
     each_row = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1))  # as they are decoded

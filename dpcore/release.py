@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -18,7 +19,9 @@ from dpcore.accounting.composition import Rule, total_loss
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
 from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
+from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
+from dpcore.schema.origin import Origin
 from dpcore.schema.schema import Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -188,7 +191,7 @@ class Release:
                 )
         check_rows(rows)
         rng = np.random.default_rng(seed)
-        codes = self.model.sample_codes(int(rows), rng)
+        codes = self.draw_codes(int(rows), rng)
         columns = {
             column.name: column.decode(codes.pop(column.name), rng)  # let go of one by one
             for column in self.schema.columns
@@ -196,11 +199,56 @@ class Release:
         }
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
+    def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
+        """Draw rows as numbers of cells, by column; none is missing in columns `without_gaps`."""
+        codes = self.model.sample_codes(rows, rng)
+        sizes = {name: self.schema.column(name).values_size for name in self.without_gaps & codes.keys()}
+        has_gap = np.zeros(rows, dtype=np.bool_)
+        for name, size in sizes.items():
+            has_gap |= codes[name] >= size
+        if not has_gap.any():
+            return codes
+        if not has_gap.all():  # another drawn row is taken whole: it keeps what every row keeps
+            taken = np.arange(rows)
+            taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
+            return {name: each[taken] for name, each in codes.items()}
+        return codes | {name: _filled(codes[name], size, rng) for name, size in sorted(sizes.items())}
+
     @property
     def tells_rows(self) -> bool:
         """Whether the number of rows is larger than its noise, by the most precise table."""
         halves = [table.project(()).half_width() for table in self.marginals.values()]
         return self.model.total > min(halves, default=0.0)
+
+    @cached_property
+    def without_gaps(self) -> frozenset[str]:
+        """Columns whose cell for missing values a rule declared, and noise alone may have filled.
+
+        Nobody told that values are missing there, and the noisy count of the cell does not tell either. So
+        drawn rows have none, and charts leave the cell out.
+        """
+        names = (
+            column.name
+            for column in self.schema.columns
+            if column.missing and column.origin("missing") == Origin.RULE and column.values_size
+        )
+        return frozenset(name for name in names if self._tells_no_missing(name))
+
+    def shown(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
+        """Return the labels of each column and the counts for a chart, without cells of `without_gaps`."""
+        columns = [self.schema.column(name) for name in counts.clique]
+        cells = [
+            column.values_size if column.name in self.without_gaps else column.size for column in columns
+        ]
+        labels = [column.labels[:size] for column, size in zip(columns, cells, strict=True)]
+        return labels, counts.first(cells)
+
+    def _tells_no_missing(self, name: str) -> bool:
+        tables = [table.project((name,)) for table in self.marginals.values() if name in table.clique]
+        if not tables:
+            return False
+        clearest = min(tables, key=lambda table: table.variance)
+        return bool(clearest.values[-1] <= clearest.half_width())
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
         """Return the same release with rows of these cells only, as `given({"age": range(20, 30)})`. Free.
@@ -289,16 +337,53 @@ class Release:
         """Read the fields of such a text, or raise ParameterError, as `from_json`."""
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
+        schema = Schema.from_json(json.dumps(fields["schema"]))
+        guarantee = Guarantee.from_dict(fields["guarantee"])
+        if fields["schema"]["version"] == 1:  # which did not mark all that followed the rows
+            guarantee = dataclasses.replace(guarantee, from_data={**schema.from_data, **guarantee.from_data})
+        check_origins(guarantee, schema)
         return cls(
             request_id=fields["request_id"],
             recipe=fields["recipe"],
-            schema=Schema.from_json(json.dumps(fields["schema"])),
-            guarantee=Guarantee.from_dict(fields["guarantee"]),
+            schema=schema,
+            guarantee=guarantee,
             marginals={marginal.clique: marginal for marginal in marginals},
             model=load_model(fields["model"]),
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
         )
+
+
+def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
+    """Give rows whose value is missing that of another drawn row. Args: size: cells of values."""
+    is_missing = codes >= size
+    if not is_missing.any():
+        return codes
+    donors = np.arange(size) if is_missing.all() else codes[~is_missing]
+    filled = codes.copy()
+    filled[is_missing] = rng.choice(donors, int(is_missing.sum()))
+    return filled
+
+
+def check_origins(guarantee: Guarantee, schema: Schema) -> None:
+    """Refuse a guarantee that says something else about where facts are from than the schema.
+
+    Raises: ParameterError that names the column.
+    """
+    promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
+    for column in schema.columns:
+        if not set(column.from_data) <= promised.get(column.name, set()):
+            raise ParameterError(
+                "the guarantee leaves out what was taken from the data of column {name!r}",
+                remedy="take the file as it was saved",
+                name=column.name,
+            )
+        if guarantee.found.get(column.name, "") != column.found:
+            raise ParameterError(
+                "the guarantee and column {name!r} differ in what finding its cells cost",
+                remedy="take the file as it was saved",
+                name=column.name,
+            )
 
 
 def check_rows(rows: object) -> None:

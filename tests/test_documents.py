@@ -13,7 +13,7 @@ import pytest
 import dpcore
 from dpcore.accounting.events import Mechanism
 from tests.architecture.modules import ROOT
-from tests.architecture.test_layers import LAYERS, LINES
+from tests.architecture.test_layers import LAYERS
 from tests.architecture.test_rules import WORKBENCH
 from tests.scripts import printed_by
 from workbench.ui.glossary import GLOSSARY
@@ -134,14 +134,11 @@ def test_the_layers_are_those_that_are_checked() -> None:
 
 
 def test_the_rules_are_those_that_are_checked() -> None:
-    """The page would give another order of packages, or other sizes, than the tests keep."""
+    """The page would give another order of packages than the tests keep."""
     page = text_of("architecture.md")
     order = re.search(r"^4\. In `workbench`: (.*?), then the packages of pages", page, re.MULTILINE)
     assert order
     assert re.findall(r"`(\w+)`", order[1]) == list(WORKBENCH)
-    sizes = re.search(r"A module has at most (\d+) lines, a page (\d+), `app\.py` (\d+)", page)
-    assert sizes
-    assert list(map(int, sizes.groups())) == list(LINES.values())
 
 
 def test_the_glossary_is_the_one_of_the_pages() -> None:

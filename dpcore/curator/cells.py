@@ -13,6 +13,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     CellsOfNumbers,
     check_numbers,
     loss_of_search,
+    loss_words_of,
     widest,
 )
 from dpcore.schema.column import Column
@@ -61,5 +62,5 @@ def open_with_cells(
     report = curator.evaluate_privately(question, loss, request_id=curator.request_of(question, loss))
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
-        declared[fields["name"]] = Column.from_dict({**fields, "found": f"{loss.name} {loss.amount}"})
+        declared[fields["name"]] = Column.from_dict({**fields, "found": loss_words_of(loss)})
     return Curator.open(table, dataclasses.replace(schema, columns=tuple(declared.values())), **options)

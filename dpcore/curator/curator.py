@@ -28,6 +28,7 @@ from dpcore.engines.work import Part
 from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
+from dpcore.evaluation.table.cells_of_numbers import check_charged
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here, silent
@@ -115,6 +116,8 @@ class Curator(OnFile):
             )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
+        if schema.found:
+            check_charged(schema, ledger.lines(dataset))
         curator = cls(
             engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute
         )
@@ -403,7 +406,7 @@ class Curator(OnFile):
 
         Equal plans on equal schemas are the same request.
         """
-        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
+        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.plan_text]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:

@@ -47,11 +47,14 @@ def rehearsal_of(
 
 
 def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
-    """Return the schema of the columns that were read, or are `drawn`, without the facts about others."""
+    """Return what a release needs of the schema: the columns that were read, or are `drawn`.
+
+    Without the texts that mean missing or count as others, which stay in the account.
+    """
     names = {name for event in measurer.events for clique in event.reads for name in clique}
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
-    read = tuple(dataclasses.replace(column, reason="") for column in columns)
+    read = tuple(column.without_texts() for column in columns)
     return dataclasses.replace(schema, columns=read, excluded=())
 
 

@@ -4,6 +4,7 @@ A label that stands for several values is read as those values. Nobody can tell 
 each of them counts as often as the others.
 """
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from dpcore.evaluation.records import INTERVAL, Bools, Codes, labels_of, numbers
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn, Real
+from dpcore.schema.origin import CENSORED
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, texts_of
 
@@ -94,8 +96,10 @@ def _labels(column: Column, values: pd.Series) -> dict[str, Codes]:
     """Return the rows of each text that is no value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
+        rules = tuple(rule for rule in column.rules if rule != CENSORED)  # "<20" is a label here
+        column = dataclasses.replace(column, rules=rules)
         is_number = ~np.isnan(numbers_of(column, texts)) & ~texts.str.match(INTERVAL, na=False)
-        texts = texts.mask(is_number | texts.isin(texts_of(column.missing_tokens)))
+        texts = texts.mask(is_number | column.is_missing(values))
     else:
         texts = texts_in(column, values)
         texts = texts.mask(texts.isin(labels_of(column)))

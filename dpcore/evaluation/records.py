@@ -134,19 +134,18 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
     An interval that is written as a text counts as its middle. Other values of the column change nothing: a
     float of 32 or 16 bits is the number of its own text here, as it is among values of other types.
     """
-    missing = values.isna().to_numpy(dtype=bool)
     if (
         isinstance(values.dtype, np.dtype)
         and (values.dtype.kind in "iu" or values.dtype == np.float64)
-        and not column.missing_tokens
+        and not (column.missing_tokens or column.synonyms)
         and not isinstance(column, Date)
     ):
         numbers = values.to_numpy(np.float64, copy=True)
         numbers[~np.isfinite(numbers)] = np.nan
         return numbers
+    values = column.read(values)
+    missing = column.is_missing(values)
     texts = as_text(values)
-    if column.missing_tokens:
-        missing = missing | texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)
     if isinstance(column, Date):
         stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
         whole = days_in(stamps)
@@ -163,15 +162,17 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
 
 def texts_in(column: Column, values: pd.Series) -> pd.Series:
     """Read a column without an order as texts, (rows,), one text per value, NA where missing."""
+    values = column.read(values)
+    missing = column.is_missing(values)
     texts = as_text(values)
+    if isinstance(column, Categorical):
+        texts = column.spelled(texts)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
         labels = texts_of([column.false_label.lower(), column.true_label.lower()])
         true, false = lower.isin([labels[1], "true"]), lower.isin([labels[0], "false"])
         texts = texts.mask(true, column.true_label).mask(false, column.false_label)
-    if column.missing_tokens:
-        texts = texts.mask(texts.isin(texts_of(column.missing_tokens)))
-    return texts
+    return texts.mask(missing)
 
 
 def labels_of(column: Column) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,12 +21,30 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
-from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
+from dpcore.schema.origin import (
+    CELLS,
+    CENSORED,
+    DECLARES,
+    LARGEST,
+    ONLY_NUMBERS,
+    SPELLINGS,
+    TEXTS,
+    VALUES,
+    WORDS,
+    Origin,
+    censored_number,
+    fold,
+    means_missing,
+)
+from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, each_text, exact_text, number_in, texts_of
 from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
 
 MAX_COLUMN_CELLS = 100_000
+_NO_TEXTS = "iufbM"
+"""Kinds of numpy types whose values are no texts."""
+_NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +68,21 @@ class Column(Registered, ABC):
     Attributes:
         name: as in the table's header.
         missing: whether there is a cell for missing values.
-        missing_tokens: texts that stand for missing, such as "?".
-        synonyms: pairs of texts: the first counts as the second, such as "<0.5" as 0.25.
+        rules: public rules by which values are read, of `readable_by`.
+        missing_tokens: texts that stand for missing, such as "?", besides those of the rules.
+        synonyms: pairs of texts: the first counts as the second, such as "low" as 0.25.
         from_data: names of the facts that were taken from the data and not known from outside.
         known_from: where the other facts are known from, in one line.
         found: the loss for which the cells were found privately, such as "epsilon 1/20"; empty for others.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
 
+    readable_by: ClassVar[tuple[str, ...]] = (WORDS,)
+    """Public rules by which a column of this kind can be read."""
+
     name: str = field(kw_only=False)
     missing: bool = False
+    rules: tuple[str, ...] = ()
     missing_tokens: tuple[str, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     from_data: tuple[str, ...] = ()
@@ -72,6 +95,15 @@ class Column(Registered, ABC):
             raise UsageError("a column needs a name", remedy="give the name as in the table's header")
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
+        object.__setattr__(self, "rules", tuple(self.rules))
+        for rule in self.rules:
+            if rule not in self.readable_by:
+                raise ParameterError(
+                    "column {name!r} is read by the rule {rule!r}, which is none of its kind",
+                    remedy="open it with the program that made it, or take the rule out",
+                    name=self.name,
+                    rule=rule,
+                )
         pairs = tuple(map(tuple, self.synonyms))
         if any(len(pair) != 2 or not all(isinstance(text, str) for text in pair) for pair in pairs):
             raise UsageError(
@@ -95,12 +127,39 @@ class Column(Registered, ABC):
         """One text per cell, for people."""
         return self._value_labels() + ((MISSING,) if self.missing else ())
 
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Names of all that is declared, whose origins differ."""
+        fields = (each.name for each in dataclasses.fields(self) if each.name not in _NO_FACTS)
+        return ("kind", *fields, *(("spellings",) if SPELLINGS in self.rules else ()))
+
+    def origin(self, fact: str) -> Origin:
+        """Return where a fact is from."""
+        if fact in self.from_data:
+            return Origin.DATA
+        if self.found and fact in CELLS:
+            return Origin.FOUND
+        if any(fact in DECLARES[rule] for rule in self.rules):
+            return Origin.RULE
+        return Origin.TOLD
+
+    @property
+    def values_origin(self) -> Origin:
+        """Where it is known from which values there are: the least public origin of what says so."""
+        origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
+        return next(each for each in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD) if each in origins)
+
+    def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
+        """Return the column without texts that stay in the account, and without the reason."""
+        without: dict[str, Any] = dict.fromkeys(facts, ())
+        return dataclasses.replace(self, reason="", **without)
+
     def encode(self, values: pd.Series) -> Codes:
         """Cell numbers of a whole column, int64, one per row.
 
         Raises: SchemaError when a value has no cell to go to.
         """
-        codes, outside = self._encode(self._joined(values))
+        codes, outside = self._encode(self.read(values))
         if outside.refused:
             raise SchemaError(
                 "column {column!r} holds values that its declaration has no cell for",
@@ -111,7 +170,7 @@ class Column(Registered, ABC):
 
     def check(self, values: pd.Series) -> Outside:
         """Count the rows outside the declaration. Private, for the owner of the table only."""
-        return self._encode(self._joined(values))[1]
+        return self._encode(self.read(values))[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
         """Draw values for cell numbers, inside an interval along the slope of the cells around it."""
@@ -150,16 +209,31 @@ class Column(Registered, ABC):
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> pd.Series: ...
 
-    def _joined(self, values: pd.Series) -> pd.Series:
-        """Replace each synonym by the value that it counts as."""
-        if not self.synonyms:
+    def read(self, values: pd.Series) -> pd.Series:
+        """Replace each text that counts as another value, by a synonym or a rule, each by itself."""
+        by_rule = CENSORED in self.rules and values.dtype.kind not in _NO_TEXTS
+        if not self.synonyms and not by_rule:
             return values
-        firsts, seconds = zip(*self.synonyms, strict=True)
-        replaced = as_text(values).map(dict(zip(texts_of(firsts), seconds, strict=True)))
+        texts = as_text(values)
+        meant = {}
+        if by_rule:
+            numbers = {text: censored_number(text) for text in texts.dropna().unique()}
+            meant = {text: f"{number:.12g}" for text, number in numbers.items() if number is not None}
+        if self.synonyms:
+            firsts, seconds = zip(*self.synonyms, strict=True)
+            meant |= dict(zip(texts_of(firsts), seconds, strict=True))
+        replaced = texts.map(meant)
+        if replaced.isna().all():
+            return values
         return values.astype(object).where(replaced.isna(), replaced)
 
-    def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
+    def is_missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
+        """Mark missing values, those that a rule or a declared text says are missing too."""
         missing = values.isna().to_numpy(dtype=bool)
+        if WORDS in self.rules and values.dtype.kind not in _NO_TEXTS:
+            texts = as_text(values)
+            words = [text for text in texts.dropna().unique() if self._means_missing(text)]
+            missing = missing | texts.isin(words).to_numpy(dtype=bool)
         if not self.missing_tokens:
             return missing
         tokens = texts_of(self.missing_tokens)
@@ -169,6 +243,9 @@ class Column(Registered, ABC):
         else:
             is_token = as_text(values).isin(tokens)
         return missing | is_token.to_numpy(dtype=bool)
+
+    def _means_missing(self, text: str) -> bool:
+        return means_missing(text)
 
     def _placed(
         self, codes: Codes, missing: npt.NDArray[np.bool_], unreadable: npt.NDArray[np.bool_], clipped: int
@@ -193,6 +270,7 @@ class Categorical(Column):
     """
 
     kind: ClassVar[str] = "categorical"
+    readable_by: ClassVar[tuple[str, ...]] = (WORDS, SPELLINGS, ONLY_NUMBERS)
 
     categories: tuple[str | int, ...]
     other: bool = False
@@ -202,7 +280,7 @@ class Categorical(Column):
         super().__post_init__()
         plain = (int(each) if _is_whole(each) else str(each) for each in self.categories)
         object.__setattr__(self, "categories", tuple(plain))
-        texts = list(map(exact_text, self.categories))
+        texts = list(self._index)
         if not texts and not self.other:
             raise ParameterError(
                 "column {line!r} needs {fact}",
@@ -224,8 +302,12 @@ class Categorical(Column):
         return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
-        names = pd.Index(as_text(values))
+        missing = self.is_missing(values)
+        texts = as_text(values)
+        if ONLY_NUMBERS in self.rules:
+            words = [text for text in texts.dropna().unique() if not _is_number(text)]
+            missing = missing | texts.isin(words).to_numpy(dtype=bool)
+        names = pd.Index(self.folded(texts))
         codes: Codes = self._index.get_indexer(names).astype(np.int64)
         if self._rounded is not self._index:
             codes = np.where(codes < 0, self._rounded.get_indexer(names), codes)
@@ -236,16 +318,42 @@ class Categorical(Column):
         placed, outside = self._placed(codes, missing, np.zeros_like(missing), 0)
         return placed, dataclasses.replace(outside, other=int(unknown.sum()))
 
+    def folded(self, texts: pd.Series) -> pd.Series:
+        """Return texts in the spelling in which they are compared."""
+        if SPELLINGS not in self.rules:
+            return texts
+        return each_text(texts, fold)
+
+    def spelled(self, texts: pd.Series) -> pd.Series:
+        """Return texts in the spelling of their category, those of none as they are."""
+        if SPELLINGS not in self.rules:
+            return texts
+        categories = dict(zip(self._index, texts_of(self.categories), strict=True))
+        return each_text(texts, lambda text: categories.get(fold(text), text))
+
+    def _means_missing(self, text: str) -> bool:
+        return means_missing(text) and fold(text) not in self._folds
+
     @cached_property
     def _index(self) -> pd.Index:
-        return pd.Index(list(map(exact_text, self.categories)), dtype="str")
+        return pd.Index(self._compared(map(exact_text, self.categories)), dtype="str")
+
+    def _compared(self, texts: Iterable[str]) -> list[str]:
+        return [fold(text) if SPELLINGS in self.rules else text for text in texts]
+
+    @cached_property
+    def _folds(self) -> frozenset[str]:
+        return frozenset(map(fold, map(exact_text, self.categories)))
 
     @cached_property
     def _rounded(self) -> pd.Index:
         """Categories of more digits than a float holds, as floats have them, the first of those that meet."""
-        near = pd.Index(texts_of(self.categories), dtype="str")
+        near = pd.Index(self._compared(texts_of(self.categories)), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
-        return near.where(is_new, self._index) if is_new.any() else self._index
+        if not is_new.any():
+            return self._index
+        rounded: pd.Index = near.where(is_new, self._index)
+        return rounded
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
@@ -279,7 +387,7 @@ class Boolean(Column):
         return (self.false_label, self.true_label)
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
+        missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
             return self._placed(values.fillna(False).to_numpy(np.int64), missing, np.zeros_like(missing), 0)
         texts = as_text(values).str.lower()
@@ -293,6 +401,11 @@ class Boolean(Column):
             return pd.Series(codes.astype(bool)).astype("boolean").where(present)
         texts = pd.array([self.false_label, self.true_label], dtype="str")
         return pd.Series(texts.take(codes)).where(present)
+
+
+def _is_number(text: str) -> bool:
+    number = number_in(text)
+    return number is not None and abs(number) < LARGEST
 
 
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:

@@ -90,7 +90,7 @@ class Date(IntervalColumn):
         return super().cell_of(_days(bound) if isinstance(bound, str) else bound)
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
+        missing = self.is_missing(values)
         days = days_in(values)
         return self._codes(np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing)
 

@@ -70,6 +70,20 @@ def may_be_id(name: str) -> bool:
     )
 
 
+def may_be_lookup(name: str, values: Sequence[str]) -> bool:
+    """Return whether a column may hold places, codes or names, of which a table has some of many.
+
+    A label with a digit may be a code.
+    """
+    words = name_words(name)
+    return (
+        re.search(rf"\b({_DATA['lookup_words']})\b", words) is not None
+        or may_be_id(name)
+        or any(character.isdigit() for text in values for character in text)
+        or detect(name, values) is not None
+    )
+
+
 def name_words(name: str) -> str:
     """Return a column's name in lower case, the same for `PatientName`, `patient_name`, `patient.name`."""
     apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])

@@ -15,8 +15,11 @@ import pandas as pd
 from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_number
 from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
+from dpcore.schema.origin import AGES, CENSORED, WORDS
 from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
+
+CONVENTIONAL_AGES = ((0, 99), (0, 119))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +171,8 @@ class NumberColumn(IntervalColumn):
         special: numbers with a cell each.
     """
 
+    readable_by: ClassVar[tuple[str, ...]] = (WORDS, CENSORED)
+
     low: float
     high: float
     cuts: tuple[float, ...]
@@ -186,7 +191,7 @@ class NumberColumn(IntervalColumn):
         return float(self.high)
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        return self._codes(self._numbers(values), self._missing(values))
+        return self._codes(self._numbers(values), self.is_missing(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +207,7 @@ class Integer(NumberColumn):
     """
 
     kind: ClassVar[str] = "integer"
+    readable_by: ClassVar[tuple[str, ...]] = (*NumberColumn.readable_by, AGES)
 
     low: int
     high: int
@@ -217,10 +223,21 @@ class Integer(NumberColumn):
         special = {whole_number(self.name, "a special value", value) for value in self.special}
         object.__setattr__(self, "special", tuple(sorted(special)))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
+        if AGES in self.rules and not self.has_conventional_ages:
+            raise ParameterError(
+                "the bounds of column {name!r} are not those of the public rule for ages",
+                remedy="use 0 to 99 or 0 to 119 in steps of 1, or take the rule out",
+                name=self.name,
+            )
         if self.bin_width < 1:
             raise no_number(self.name, "bin_width", self.bin_width)
         cells = len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
         check_column_cells(self.name, cells + 2 * len(self.special))
+
+    @property
+    def has_conventional_ages(self) -> bool:
+        """Whether the bounds are those that the public rule for ages allows."""
+        return (self.low, self.high) in CONVENTIONAL_AGES and self.bin_width == 1 and not self.cuts
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.schema.column import Categorical, Column
 from dpcore.schema.interval import Integer, Real
+from dpcore.schema.origin import AGES, ONLY_NUMBERS
 from dpcore.schema.values import as_text
 from dpcore.text import Text
 
@@ -30,7 +31,7 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
     """Propose the cells of a column from its numbers. Those in `singled_out` get their own cells.
 
     Args:
-        base: name and what is missing, as arguments of the column.
+        base: the name, as argument of the column.
         numbers: float64, without missing ones.
         singled_out: numbers that get their own cells.
     """
@@ -38,10 +39,11 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
     name = str(base["name"])
     distinct = numbers.nunique()
+    if _AGE.search(name) and bool((numbers[~numbers.isin(singled_out)] % 1 == 0).all()):
+        reason = "whole numbers, and the name says age: 0 to 119"
+        return Integer(**base, low=0, high=119, rules=(AGES,), reason=reason)
     if singled_out:
         return _wide(base, numbers, whole=False, singled_out=singled_out)
-    if whole and _AGE.search(name):
-        return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if distinct == 2:
         return _listed(base, numbers, whole=whole, reason="it has few different values")
     if whole and high - low < TARGET_CELLS:
@@ -65,15 +67,14 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
 
 
 def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
-    """Declare the numbers as classes, in rising order, with one more for what is no number."""
+    """Declare the numbers as classes, in rising order; what is no number is missing."""
     rising = np.sort(numbers.unique())
     categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
-    known = {name: fact for name, fact in base.items() if name != "unreadable_is_missing"}
     return Categorical(
-        **known,
+        **base,
         categories=tuple(categories),
-        other="unreadable_is_missing" in base,
-        from_data=("categories", "other"),
+        rules=(ONLY_NUMBERS,),
+        from_data=("categories",),
         reason=reason,
     )
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import BudgetError, SchemaError, UsageError, other_kind
+from dpcore.errors import BudgetError, ParameterError, SchemaError, UsageError, other_kind
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
+from dpcore.schema.interval import NumberColumn
+from dpcore.schema.origin import CELLS, MISSING_FACTS, TEXTS, Origin
 from dpcore.schema.unit import PrivacyUnit
+from dpcore.schema.values import MISSING
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+DECLARED = "declared"
+"""What a file says of facts of which nobody said where they are known from."""
+_LOOKED_UP = (*MISSING_FACTS, "synonyms")
+"""Facts that files of version 1 call known, though they followed the rows."""
+_LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +53,7 @@ class Schema:
         excluded: columns of the table that are known and never read for a release; for the owner's eyes.
         declared_by: who declared that each row of a connected source comes from one person, where that
             cannot be checked; `Curator.open` takes it from the source.
+        version: of the file that it was read from, in which it is written again.
 
     >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
     >>> schema = Schema(
@@ -60,6 +72,7 @@ class Schema:
     unit: PrivacyUnit
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
+    version: int = field(default=SCHEMA_VERSION, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -109,7 +122,9 @@ class Schema:
             )
         ((column, category),) = part.items()
         self.part_code(column, category)
-        if self.column(column).from_data:
+        declared = self.column(column)
+        is_missing = declared.missing and category == MISSING and "missing" in declared.from_data
+        if declared.values_origin == Origin.DATA or is_missing:
             raise BudgetError(
                 "the cells of column {column!r} were taken from the data, so its parts are not public",
                 remedy="confirm its facts as known from outside, or read the whole table",
@@ -146,8 +161,8 @@ class Schema:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Columns of which facts were taken from the data, and more than the kind and what is missing."""
-        return tuple(name for name in self.from_data if name not in self.found)
+        """Columns of which facts were taken from the data; of cells that were found, more than the kind."""
+        return tuple(taken_facts(self.from_data, self.found))
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Cell numbers of every declared column, int64, one per row.
@@ -174,34 +189,113 @@ class Schema:
 
     def to_json(self) -> str:
         """Return JSON text with a version and the declared columns that may be read, and nothing else."""
-        content = {
-            "version": SCHEMA_VERSION,
+        columns = [column.to_dict() if self.version == 1 else _written(column) for column in self.columns]
+        content = self._content(self.version, columns)
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    @property
+    def plan_text(self) -> str:
+        """What a request stands on, by which it is found again; the same in every version of the file."""
+        content = self._content(1, [column.to_dict() for column in self.columns])
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    def shared(self) -> Schema:
+        """Return the schema as others may have it, without texts that were taken from the data."""
+        columns = [
+            column.without_texts([fact for fact in TEXTS if column.origin(fact) == Origin.DATA])
+            for column in self.columns
+        ]
+        return dataclasses.replace(self, columns=tuple(columns), excluded=())
+
+    def _content(self, version: int, columns: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "version": version,
             "unit": self.unit.to_dict(),
-            "columns": [column.to_dict() for column in self.columns],
+            "columns": columns,
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
-        return json.dumps(content, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
         """Read what `to_json` wrote.
 
+        Of a file of version 1, facts that followed the rows then are marked as taken from the data.
+
         Raises: SchemaError when the text is not a schema of a known version, ParameterError for a kind of
-            column that is not known, or a declaration that breaks its rules.
+            column that is not known, a declaration that breaks its rules, or facts that cannot be known from
+            where the file says.
         """
         try:
             content = json.loads(text)
-            if content["version"] != SCHEMA_VERSION:
+            if content["version"] not in (1, SCHEMA_VERSION):
                 raise SchemaError(
                     "the file has version {version}, and this program reads {readable}",
                     remedy="open it with the program that made it",
                     version=content["version"],
                     readable=SCHEMA_VERSION,
                 )
+            columns = tuple(map(Column.from_dict, content["columns"]))
+            version = content["version"]
+            if version == 1 and any(column.known_from for column in columns):
+                columns, version = tuple(map(_of_version_1, columns)), SCHEMA_VERSION
+            for column in columns:
+                _check_origins(column, version)
             return cls(
-                columns=tuple(map(Column.from_dict, content["columns"])),
+                columns=columns,
+                version=version,
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, UsageError) as error:
             raise other_kind() from error
+
+
+def taken_facts(from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return what a promise does not cover, by column.
+
+    Of columns whose cells were found privately, without the kind: the sentence about the search says that
+    it was read.
+    """
+    taken = {
+        name: tuple(fact for fact in facts if name not in found or fact != "kind")
+        for name, facts in from_data.items()
+    }
+    return {name: facts for name, facts in taken.items() if facts}
+
+
+def _written(column: Column) -> dict[str, Any]:
+    if column.values_origin == Origin.TOLD and not column.known_from:
+        column = dataclasses.replace(column, known_from=DECLARED)
+    return column.to_dict()
+
+
+def _of_version_1(column: Column) -> Column:
+    """Mark what followed the rows then, in a column that a page called known."""
+    if column.known_from and not column.from_data:
+        looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+        column = dataclasses.replace(column, from_data=looked_up)
+    return dataclasses.replace(column, known_from=column.known_from or DECLARED)
+
+
+def _check_origins(column: Column, version: int) -> None:
+    """Refuse facts that cannot be from where a file says they are.
+
+    Raises: ParameterError.
+    """
+    if version > 1 and column.values_origin == Origin.TOLD and not column.known_from:
+        raise ParameterError(
+            "column {name!r} says that its values are publicly known, and not who says so",
+            remedy="mark them as taken from the data, or say where they are known from",
+            name=column.name,
+        )
+    if column.found and (
+        not isinstance(column, NumberColumn)
+        or not _LOSS.fullmatch(column.found)
+        or set(CELLS).intersection(column.from_data)
+    ):
+        raise ParameterError(
+            "column {name!r} says that its cells were found privately, which cannot be: {found!r}",
+            remedy="find them again, or mark them as taken from the data",
+            name=column.name,
+            found=column.found,
+        )

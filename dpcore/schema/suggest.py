@@ -17,10 +17,19 @@ from dpcore.schema.date import Date, are_days, days_in, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.numbers import column_of_numbers
+from dpcore.schema.origin import (
+    CENSORED,
+    LARGEST,
+    MISSING_FACTS,
+    ONLY_NUMBERS,
+    WORDS,
+    censored_number,
+    means_missing,
+)
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text, is_exact
-from dpcore.schema.words import YES_AND_NO, means_missing
+from dpcore.schema.words import YES_AND_NO
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
@@ -28,24 +37,36 @@ MOST = 0.98
 """Share of a column's values that decides what kind it is; the others count as missing."""
 LEAST_RUNNING = 20
 """Rows from which on 1, 2, 3, ... are a running number."""
-_CENSORED = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
     r"[_\-. ]?(id|nr|no|number|key)$",
     re.IGNORECASE,
 )
+_NAMES_PEOPLE = tuple(
+    re.compile(rf"(^|[_\-. ]){words}$", re.IGNORECASE)
+    for words in (
+        r"(patient|person|user|customer|client|member|subject|student|employee)[_\-. ]?(id|nr|no|number|key)",
+        "(id|key)",
+        "(nr|no|number)",
+    )
+)
+"""Names of the column that names people, the clearest first."""
 _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
 
-def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = lambda share: None) -> Schema:
+def suggest_schema(
+    frame: pd.DataFrame, *, missing: bool = True, on_share: Callable[[float], None] = lambda share: None
+) -> Schema:
     """Propose kinds, bounds, categories and the privacy unit from a look at the data.
 
     Every column carries its reason; every fact that could change with one person's rows is marked in
-    `from_data`, also that a column was left out, because facts that follow the data reveal it. What comes
-    from convention alone, such as ages from 0 to 119, is not. Confirm or replace each of them.
+    `from_data`, also that a column was left out, because facts that follow the data reveal it. What a public
+    rule says, such as that there is a cell for missing values, which words mean missing, or that ages go from
+    0 to 119, is not. Confirm or replace each of them.
 
     Args:
         frame: the table, one row per record of a person.
+        missing: whether values can be missing in such a table, as its owner says without looking.
         on_share: called with the share of the columns that are done, from 0 to 1.
 
     Raises: SchemaError when no column can be released.
@@ -56,8 +77,8 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
     ... # doctest: +NORMALIZE_WHITESPACE
     [('age', 'integer', 'whole numbers, and the name says age: 0 to 119'),
      ('sex', 'categorical', 'it has few different values')]
-    >>> schema.from_data["sex"]
-    ('categories', 'other', 'kind', 'missing', 'missing_tokens')
+    >>> schema.from_data["sex"], schema.column("sex").origin("missing").value
+    (('kind', 'categories'), 'public rule')
     """
     duplicated = frame.columns[frame.columns.duplicated()]
     if len(duplicated):
@@ -71,38 +92,51 @@ def suggest_schema(frame: pd.DataFrame, *, on_share: Callable[[float], None] = l
     excluded: list[Excluded] = []
     for place, name in enumerate(frame.columns):
         on_share(place / len(frame.columns))
-        suggestion = (
-            Excluded(name=str(name), reason="it names the person whom a row is about")
-            if str(name) == unit.id_column
-            else _suggest(str(name), frame[name])
-        )
+        if str(name) == unit.id_column:
+            excluded.append(Excluded(name=str(name), reason="it names the person whom a row is about"))
+            continue
+        suggestion = _suggest(str(name), frame[name])
         if isinstance(suggestion, Excluded):
             excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
         else:
-            columns.append(suggestion)
+            columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
-    return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
+    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
 
 
-def _marked(column: Column) -> Column:
-    """Mark every fact that could be another one if one person's rows were others.
+def _with_rules(column: Column, *, missing: bool) -> Column:
+    """Put a column under the public rules of its kind, and mark that its kind was looked up."""
+    rules = [rule for rule in (WORDS, CENSORED) if rule in column.readable_by]
+    facts: dict[str, Any] = {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
+    declared = dataclasses.replace(
+        column,
+        rules=(*rules, *column.rules),
+        missing=True,
+        from_data=("kind", *column.from_data),
+        **facts,
+    )
+    return declared if missing else without_missing(declared)
 
-    The kind and what is missing were looked up for every column; `_suggest` marks what else.
-    """
-    facts: tuple[str, ...] = ("kind", "missing", "missing_tokens")
+
+def without_missing(column: Column) -> Column:
+    """Return a column of which its owner says that no value can be missing."""
     if isinstance(column, IntervalColumn):
-        facts = (*facts, "unreadable_is_missing", "synonyms")
-    return dataclasses.replace(column, from_data=(*column.from_data, *facts))
+        column = dataclasses.replace(column, unreadable_is_missing=False)
+    rules = tuple(rule for rule in column.rules if rule not in (WORDS, ONLY_NUMBERS))
+    marks = tuple(fact for fact in column.from_data if fact not in MISSING_FACTS)
+    return dataclasses.replace(column, missing=False, missing_tokens=(), rules=rules, from_data=marks)
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
-    for name in frame.columns:
-        values = frame[name]
-        if not _PERSON.search(str(name)) or values.isna().any() or not values.duplicated().any():
-            continue
-        if not pd.api.types.is_float_dtype(values.dtype) or (values % 1 == 0).all():  # decimals are no ids
-            return PrivacyUnit(max_rows=1, id_column=str(name))
+    """Name people by the column whose name says so, whatever its values are.
+
+    Numbers with a point are no ids, and are refused as such when a table is opened.
+    """
+    for pattern in _NAMES_PEOPLE:
+        for name in frame.columns:
+            if pattern.search(str(name)) and not pd.api.types.is_float_dtype(frame[name].dtype):
+                return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 
 
@@ -110,11 +144,10 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     is_text = not pd.api.types.is_numeric_dtype(values.dtype)
     is_stamp = pd.api.types.is_datetime64_any_dtype(values.dtype)
     texts = as_text(values) if is_text else None
-    tokens: tuple[str, ...] = ()
+    words: list[str] = []
     if texts is not None and not is_stamp:
-        tokens = tuple(sorted(text for text in texts.dropna().unique() if means_missing(text)))
-    present = values[~values.isna() & (~texts.isin(tokens) if texts is not None else True)]
-    missing = len(present) < len(values)
+        words = [text for text in texts.dropna().unique() if means_missing(text)]
+    present = values[~values.isna() & (~texts.isin(words) if texts is not None else True)]
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
@@ -129,19 +162,19 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         )
     ):
         return Excluded(name=name, reason=Text("it looks like {kind}", kind=detection.kind))
-    base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
+    base: dict[str, Any] = {"name": name}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="it has few different values")
     if is_stamp and not has_days(present):
         return Excluded(name=name, reason="it has dates before the year 1 or after 9999")
     days = present if is_stamp else _days(present)
     if len(days) >= MOST * len(present):
-        return _date(base | _unreadable(days, present), days)
+        return _date(base, days)
     numbers, censored = _numbers(present)
     if len(numbers) >= MOST * len(present):
         if _is_running(numbers) or (_PERSON.search(name) and distinct == len(present) > 1):
             return Excluded(name=name, reason="it has too many different values, and they may name people")
-        return _of_numbers(base | _unreadable(numbers, present), numbers, censored)
+        return column_of_numbers(base, numbers, censored)
     if (labels := _yes_and_no(present)) is not None:
         return Boolean(
             **base,
@@ -154,7 +187,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         return Excluded(name=name, reason="it has too many different values, and they may name people")
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
-        **base, categories=categories, from_data=("categories", "other"), reason="it has few different values"
+        **base, categories=categories, from_data=("categories",), reason="it has few different values"
     )
 
 
@@ -168,41 +201,23 @@ def _days(present: pd.Series) -> pd.Series:
     return present[texts.str.fullmatch(_DATE).to_numpy(dtype=bool) & are_days(texts)]
 
 
-def _unreadable(read: pd.Series, present: pd.Series) -> dict[str, bool]:
-    """Return the facts that count values as missing which are not of the kind of most."""
-    return {"missing": True, "unreadable_is_missing": True} if len(read) < len(present) else {}
-
-
-def _numbers(present: pd.Series) -> tuple[pd.Series, dict[str, float]]:
-    """Return the numbers of a column, and the number that each censored text counts as.
+def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
+    """Return the numbers of a column, and those that texts such as `<0.5` count as.
 
     Codes such as the zip 01234 are texts, not numbers; a column with one has none.
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
         if is_exact(present.dtype) or present.dtype.kind == "f":
             present = present.astype("float64")  # which holds 1e300, and is what is declared
-        return present[present.abs() < 1e300], {}
+        return present[present.abs() < LARGEST], ()
     texts = as_text(present)
     if texts.str.match(r"0\d").any():
-        return present[:0], {}
+        return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
-    matches = {text: _CENSORED.fullmatch(text) for text in texts[numbers.isna()].unique()}
-    censored = {
-        text: float(match[2].replace(",", ".")) / (2 if match[1] in "<=≤" else 1)
-        for text, match in matches.items()
-        if match is not None
-    }
+    counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
+    censored = {text: number for text, number in counts_as.items() if number is not None}
     numbers = numbers.fillna(texts.map(censored))
-    return numbers[numbers.abs() < 1e300], censored
-
-
-def _of_numbers(base: dict[str, Any], numbers: pd.Series, censored: dict[str, float]) -> Column:
-    """Declare a column of numbers, in which each censored text counts as a number with its own cell."""
-    column = column_of_numbers(base, numbers, tuple(censored.values()))
-    if not censored:
-        return column
-    synonyms = tuple((text, f"{number:.12g}") for text, number in sorted(censored.items()))
-    return dataclasses.replace(column, synonyms=synonyms)
+    return numbers[numbers.abs() < LARGEST], tuple(censored.values())
 
 
 def _is_running(numbers: pd.Series) -> bool:

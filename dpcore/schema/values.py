@@ -10,7 +10,7 @@ import decimal
 import math
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +147,11 @@ def texts(values: Iterable[object]) -> list[str]:
 def texts_of(labels: Iterable[object]) -> list[str]:
     """Return declared texts or numbers in the form in which `as_text` gives values."""
     return [plain(f"t{label}") for label in labels]
+
+
+def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
+    """Change each distinct text by itself. Missing values stay missing."""
+    return texts.map({text: change(text) for text in texts.dropna().unique()}).astype("str")
 
 
 def exact_text(label: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,6 +67,18 @@ class Answer:
             )
         sums = np.add.reduceat(self.table.values, starts)
         return Answer.of(values, replace(self.table, values=sums, variance=self.table.variance * width))
+
+    def first(self, cells: Sequence[int]) -> Answer:
+        """Return the first cells of each column. Args: cells: how many, by column."""
+        part = tuple(map(slice, cells))
+        return replace(
+            self,
+            values=self.values[part],
+            low=self.low[part],
+            high=self.high[part],
+            alone=self.alone[part],
+            table=self.table and replace(self.table, values=self.table.values[part]),
+        )
 
     @property
     def reach(self) -> float:

@@ -40,7 +40,7 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
     assert (score.found, "low" in score.from_data) == ("epsilon 1/20", False)
     ledger = app.go("ledger")
     assert "Cells of pay, score, found privately" in ledger.at.dataframe[0].value.to_string()
-    assert "of sex" in ledger.text
+    assert "taken from the data itself: sex (kind, categories)" in ledger.text.replace("\\", "")
     assert "Found privately, for another epsilon 0.05" in app.go("codebook").text
     other = new_tab().go("upload").upload(content)  # recognized
     assert other.curator.schema == app.curator.schema

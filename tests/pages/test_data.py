@@ -140,6 +140,37 @@ def test_parquet_is_read(app):
     assert "40 rows of 2 columns" in app.text
 
 
+def test_a_yes_lists_what_becomes_public_with_a_tick_each(app):
+    """Labels would become public that nobody was shown, or that are places, codes or names."""
+    app.upload(CSV)
+    boxes = {each.label.replace("\\", ""): each.value for each in app.at.checkbox}
+    assert boxes["city · categories (categorical): A, B, C, D"] is False
+    assert boxes["sex · categories (categorical): F, M"] is True
+    assert boxes["age · bounds and steps (integer): 0 – 119, 1"] is True
+    app.press("Yes, this is plainly public").press("Open the data set")
+    assert app.curator.schema.from_data == {"city": ("kind", "categories")}
+    app.go("codebook")
+    assert "Some facts were taken from the data: city" in app.text
+
+
+def test_one_question_takes_the_cells_for_missing_away(app):
+    """Tables in which nothing can be missing would keep a cell for it in every column."""
+    app.upload(CSV)
+    assert all(app.session.draft.edited["missing"])
+    app.set("button_group", "Can cells be empty in such a table?", False)
+    assert not any(app.session.draft.edited["missing"])
+    app.open_draft()
+    assert [column.size for column in app.curator.schema.columns] == [120, 2, 4]
+    assert [column.origin("missing") for column in app.curator.schema.columns] == ["told by the owner"] * 3
+
+
+def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
+    """The answer would be taken, and the gap counted as something else."""
+    app.upload(CSV + b"\n,F,A")
+    app.set("button_group", "Can cells be empty in such a table?", False)
+    assert "no cell to go to in: age" in app.errors
+
+
 def test_facts_from_the_data_are_named_until_confirmed(app):
     """Bounds and categories that reveal the table would pass for public ones."""
     app.upload(CSV)

@@ -56,7 +56,8 @@ def test_evaluations_stand_outside_the_total(opened):
 def test_facts_from_the_data_are_not_covered(app):
     """The total would seem to cover bounds that were read from the data."""
     app.upload(CSV).press("Open the data set").go("ledger")
-    assert "bounds or categories that were taken from the data itself, of age, sex, city" in app.text
+    words = "age (kind); sex (kind, categories); city (kind, categories)"
+    assert f"taken from the data itself: {words}" in app.text.replace("\\", "")
 
 
 def test_other_rules_are_information(opened):

@@ -26,7 +26,8 @@ SHOWN = {
 }
 MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
 SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
-OWN_NAMES = re.compile("|".join(languages().values()))  # in the switch
+OWN_NAMES = re.compile("|".join([*languages().values(), r"\(missing\)"]))
+"""Languages in the switch; the label of a cell, as files have it."""
 BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦columns⟧", "⟦cells⟧"}
 BOOK |= {"⟦rows that would have to change⟧", "⟦off by, beside the rows of a mean cell⟧"}
 """Columns of the guided example, and of the lesson that names columns of the invented census: data."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Column
+from dpcore.schema.origin import AGES, CENSORED, ONLY_NUMBERS, SPELLINGS, WORDS
 from dpcore.schema.values import as_text
 from tests.tiers import examples
 
@@ -28,13 +29,17 @@ COLUMNS = (
     dp.Real(
         "x", low=0, high=5, bin_width=0.5, missing=True, unreadable_is_missing=True, synonyms=(("a", "0.25"),)
     ),
+    dp.Categorical("x", categories=("A", "1"), missing=True, other=True, rules=(WORDS, SPELLINGS)),
+    dp.Categorical("x", categories=("1", "2"), missing=True, other=True, rules=(WORDS, ONLY_NUMBERS)),
+    dp.Integer("x", low=0, high=119, missing=True, unreadable_is_missing=True, rules=(WORDS, CENSORED, AGES)),
+    dp.Date("x", low="2020-01-01", high="2020-12-31", missing=True, rules=(WORDS,)),
 )
 numbers = st.sampled_from([0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15])
 texts = st.sampled_from(
     ["1", "1.0", "01", "2", " 2 ", "2.50", "a", "?", "", "1e3", "true", "False", None, "-1", "nan",
      "1500-01-01", "2020-01-02", "2020-13-01", "2020-01-02T03:04:05", "2020-01-02 03:04+09:00",
      "2020-01-02T03:04:05.123456789Z", "20200102T030405Z", "2020-01-02 03:04:05 Z", "2020-01-02 03:04+1",
-     "20200102T0304-05", "now", "today"]
+     "20200102T0304-05", "now", "today", "<3", "≥ 4,5", "unBekannt"]
 )  # fmt: skip
 days = st.datetimes(pd.Timestamp("1700-01-01"), pd.Timestamp("2200-01-01")) | st.none()
 
@@ -74,7 +79,7 @@ def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
     """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
 
     def asked(values: pd.Series) -> Any:
-        return column._encode(column._joined(values))
+        return column._encode(column.read(values))
 
     together, outside = asked(values)
     single = alone(asked, repr(column), values)

@@ -34,19 +34,19 @@ def test_adult(shared: Path) -> None:
     columns = {column.name: column for column in schema.columns}
     for name in ("workclass", "occupation", "native-country"):
         assert columns[name].missing
-        assert columns[name].missing_tokens == ("?",)
+        assert columns[name].missing_tokens == (), "a rule says it, whichever of its words occur"
+        assert columns[name].encode(pd.Series(["?"])).tolist() == [columns[name].values_size]
         assert "?" not in columns[name].categories
     assert isinstance(columns["age"], dp.Integer)
     assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (
         0,
         119,
-        # not the bounds, which every age has
-        ("kind", "missing", "missing_tokens", "unreadable_is_missing", "synonyms"),
+        ("kind",),  # not the bounds, which every age has
     )
     for column in schema.columns:
         assert column.reason
         if isinstance(column, dp.Categorical):
-            assert set(column.from_data) == {"categories", "other", "kind", "missing", "missing_tokens"}
+            assert set(column.from_data) == {"categories", "kind"}
         elif column.name != "age":
             assert set(column.from_data) >= {"low", "high"}
         assert column.check(frame[column.name]).clipped == 0
@@ -96,18 +96,17 @@ def test_what_one_person_can_change_is_marked() -> None:
                 same = getattr(old, field.name) == getattr(new, field.name)
                 assert same or field.name in old.from_data, (changed, field.name)
     assert all(column.from_data for column in before.columns)
-    assert {column.name: column.from_data for column in before.excluded} == {"case_no": ("kind",)}
-    assert "case_no" in before.from_data
+    assert before.unit == after.unit == dp.PrivacyUnit(max_rows=1, id_column="case_no"), "named by its name"
 
 
 def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     """Why a column was left out, or how it was read, tells what the data held."""
-    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "case_no": range(120), "diagnosis": [None] * 120})
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120})
     schema = dp.suggest_schema(frame)
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
     assert "reason" not in text
-    assert "case_no" not in text
+    assert "cases" not in text
     assert "diagnosis" not in text
 
 
@@ -243,14 +242,14 @@ def test_the_kind_is_that_of_most_values() -> None:
     crp, weight = columns["crp"], columns["weight"]
     assert isinstance(crp, dp.Real)
     assert isinstance(weight, dp.Real)
-    assert (crp.missing_tokens, crp.synonyms) == (("k.A.",), (("<0,5", "0.25"),))
+    assert (crp.missing_tokens, crp.synonyms) == ((), ()), "texts of the table would be in its schema"
     cells = crp.encode(frame["crp"])
     assert crp.labels[cells[45]] == "0.25"
     assert (cells == cells[45]).sum() == 10
     assert weight.labels[weight.encode(frame["weight"])[100]] == "200"
-    assert columns["status"].missing_tokens == ("Unbekannt", "keine Angabe")
+    assert columns["status"].missing_tokens == ()
     assert columns["status"].labels == ("geheilt", "tot", "(missing)")
-    assert set(crp.from_data) >= {"synonyms", "unreadable_is_missing", "missing_tokens", "low", "special"}
+    assert set(crp.from_data) == {"kind", "low", "high", "bin_width", "special"}
     assert dp.Schema.from_json(schema.to_json()) == schema
     frame.loc[:30, "birth"] = "no day"  # 3 % and more
     assert dp.suggest_schema(frame).column("birth").kind == "categorical"
@@ -266,7 +265,9 @@ def test_words_for_missing_in_many_languages(word: str) -> None:
     )
     found = {column.name: column for column in dp.suggest_schema(frame).columns}
     assert found["n"].kind == "real"
-    assert [column.missing_tokens for column in found.values()] == [(word,), (word,)]
+    assert [column.missing_tokens for column in found.values()] == [(), ()]
+    assert found["n"].check(frame["n"]) == Outside(missing=1)
+    assert found["t"].check(frame["t"]) == Outside(missing=25)
     assert found["t"].labels == ("a", "b", "c", "(missing)")
 
 
@@ -275,27 +276,28 @@ def test_two_different_numbers_are_classes(pair: tuple[float, float]) -> None:
     """Labels -1 and 1 were whole numbers with an empty cell for 0, and nothing could be classified."""
     label = suggested(label=list(pair) * 50)["label"]
     assert label.kind == "categorical"
-    assert label.labels == tuple(map(str, pair))
+    assert label.labels == (*map(str, pair), "(missing)")
 
 
-def test_an_odd_cell_among_classes_is_another_one() -> None:
-    """One word among labels 0 and 1, or among codes, ended in a traceback."""
+def test_an_odd_cell_among_classes_is_missing() -> None:
+    """One word among labels 0 and 1, or among codes, ended in a traceback, or made a cell for itself."""
     frame = pd.DataFrame(
         {"label": ["0", "1"] * 99 + ["dead", "1"], "zip": ["33617", "23622", "101"] * 66 + ["3362*"] * 2}
     )
     label, code = dp.suggest_schema(frame).columns
-    assert label.labels == ("0", "1", "(other)", "(missing)")
-    assert code.labels == ("101", "23622", "33617", "(other)", "(missing)")
+    assert label.labels == ("0", "1", "(missing)")
+    assert code.labels == ("101", "23622", "33617", "(missing)")
+    assert label.check(frame["label"]) == Outside(missing=1)
 
 
 def test_few_numbers_far_apart_are_listed() -> None:
     """Ten different values of the book's measurements had 109 cells, of which 99 were empty but for noise."""
     tenths = [-1, -0.7778, -0.5556, -0.3333, -0.1111, 0.1111, 0.3333, 0.5556, 0.7778, 1]
     columns = suggested(code=[101, 5_000, 77_000] * 100, measure=tenths * 30, wide=list(range(0, 3000, 10)))
-    assert columns["code"].labels == ("101", "5000", "77000")
+    assert columns["code"].labels == ("101", "5000", "77000", "(missing)")
     assert isinstance(columns["measure"], dp.Real)
     assert columns["measure"].special == tuple(tenths)
-    assert columns["measure"].size == 19
+    assert columns["measure"].values_size == 19
     assert columns["wide"].kind == "integer"
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from tests.truth.figures import MarkedTab, bare
 from workbench.records import lines
+from workbench.session.draft import Draft
 
 NAMES = [
     "Alvarez",
@@ -213,6 +214,10 @@ TABLES = {
 }  # fmt: skip
 
 
+def _has_gaps(draft: Draft) -> bool:
+    return any(column.check(draft.frame[column.name]).missing for column in draft.schema.columns)
+
+
 def opened(odd: Odd) -> MarkedTab:
     """A tab in which the table is open."""
     tab = MarkedTab()
@@ -223,6 +228,9 @@ def opened(odd: Odd) -> MarkedTab:
             box.set_value(odd.cap).run()
     if len(odd.frame.columns) > 5:  # zCDP is proposed: figures of all tables are told in pure epsilon
         tab.set("radio", "How charges add up", "basic")
+    draft = tab.session.draft
+    if draft is not None and not _has_gaps(draft):
+        tab.set("button_group", "Can cells be empty in such a table?", False)
     tab.open_draft()
     assert tab.session.curator is not None
     return tab

@@ -28,8 +28,8 @@ SEARCH = (
     "stays hidden."
 )
 SEARCHED = (
-    "Found privately, for another {loss}: the cells of {columns}. Their kind, and whether values are "
-    "missing, were read from the table."
+    "Found privately, for another {loss}: the cells of {columns}. Only that they hold numbers, whole "
+    "ones or decimals, was read from the table."
 )
 SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
 
@@ -94,8 +94,8 @@ def strays(drafted: Drafted, name: str) -> tuple[int, int]:
     line, cells = drafted.grid.loc[name], drafted.raw[name].str.strip()
     if line["kind"] in ("categorical", "boolean"):
         return 0, int(cells.isin(MISSING_WORDS).sum())
-    known = dict(pair.split(" = ") for pair in filter(None, str(line["counts as"] or "").split("|")))
-    cells = cells.replace(known)
+    limits = cells.str.extract(r"^<([0-9]+(?:[.,][0-9]+)?)$")[0].str.replace(",", ".").astype(float)
+    cells = cells.where(limits.isna(), (limits / 2).astype(str))  # half of a limit of detection
     if line["kind"] == "date":
         values = pd.to_datetime(cells, format="%Y-%m-%d", errors="coerce")
         low, high = pd.Timestamp(line["low"]), pd.Timestamp(line["high"])
@@ -142,6 +142,37 @@ def near(true: Callable[[Drafted], float]) -> Callable[[Drafted], Any]:
     return lambda of: lambda shown: abs(float(shown.replace(",", "")) / true(of) - 1) < 0.01
 
 
+def holds(text: str, values: pd.Series) -> bool:
+    """Whether bounds, as a page writes them, hold all values of a column."""
+    low, high = text.split(", ")[0].split(" – ")
+    if "-" in low[1:]:
+        days = pd.to_datetime(values, format="%Y-%m-%d", errors="coerce").dropna()
+        return bool((pd.Timestamp(low) <= days.min()) & (days.max() <= pd.Timestamp(high)))
+    numbers = pd.to_numeric(values, errors="coerce").dropna()
+    return bool(float(low) <= numbers.min() <= numbers.max() <= float(high))
+
+
+def asked_about(of: Drafted) -> list[str]:
+    """Columns whose round bounds are offered, in their order."""
+    table = next(each.value for each in of.tab.at.dataframe if "round" in map(bare, each.value))
+    return list(table.iloc[:, 0])
+
+
+def items(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
+    """What would become public: bounds that hold the column, and all labels that occur in it."""
+    true: dict[str, Callable[[Drafted], Any]] = {}
+    for name in of.grid.index:
+        own = of.odd.frame[name]
+        for kind in ("integer", "real", "date"):
+            label = f"{name} · bounds and steps ({kind}): |text"
+            true[label] = lambda of, own=own: lambda shown: holds(shown, own)
+        for kind in ("categorical", "boolean"):
+            label = f"{name} · categories ({kind}): |text"
+            labels = {*own.dropna().astype(str)} - MISSING_WORDS
+            true[label] = lambda of, labels=labels: lambda shown: labels <= set(shown.split(", "))
+    return true
+
+
 def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
     names = [*of.grid.index]
     search = next((each.value for each in of.tab.at.toggle if "found privately" in bare(each.label)), False)
@@ -185,15 +216,15 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             ", ".join(taken)
         ),
         f"{GRID} > column": lambda of: lambda shown: set(shown) <= {*of.odd.frame},
-        f"{GRID} > in this table": lambda of: [
-            f"{least} – {most}" for least, most in zip(of.odd.frame.min(), of.odd.frame.max(), strict=True)
-        ],
-        f"{GRID} > round": lambda of: (
-            lambda shown: all(  # bounds that hold all values
-                float(text.split(" – ")[0]) <= least <= most <= float(text.split(" – ")[1])
-                for text, least, most in zip(shown, of.odd.frame.min(), of.odd.frame.max(), strict=True)
+        **{
+            f"{GRID} > {title}": lambda of: (
+                lambda shown: all(
+                    holds(text, of.raw[name]) for text, name in zip(shown, asked_about(of), strict=True)
+                )
             )
-        ),
+            for title in ("in this table", "round")
+        },
+        **items(of),
         f"{GRID} > cells": lambda of: (
             lambda shown: all(
                 cells_of(line) in (None, cell)
@@ -212,7 +243,7 @@ STATIC = {
     for heading in (
         *("low", "high", "step, or cuts with commas between", "numbers with a cell of their own", "declared"),
         *("categories, with | between", "counts as, with | between", "means missing, with | between"),
-        "why suggested",
+        *("why suggested", "rules", "told"),  # the last two are not shown
     )
 } | {  # what is proposed to be edited, of which `missing` and `moved to a bound` say how it fits
     "Rows of one person that count, at most > value",

@@ -21,7 +21,9 @@ def without_people(schema: Schema) -> Schema:
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
     """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
-    known = dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, found=""))  # not found again
+    columns = tuple(dataclasses.replace(column, found="") for column in schema.columns)
+    unit = dataclasses.replace(schema.unit, found="")
+    known = dataclasses.replace(schema, columns=columns, unit=unit)  # nothing is found again
     return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(recipe, loss)
 
 

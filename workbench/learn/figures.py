@@ -21,12 +21,15 @@ from dpcore.local import Estimate, RandomizedResponse, recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
 from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
+from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples
 from workbench.ui.language import N_
 
 SHARED = ["zip", "birth_date", "sex"]
 GROWING = ("age", "marital", "occupation", "education")
+CAN_BE_EMPTY = ("occupation",)
+"""Columns of the invented census in which cells can be empty."""
 DRAWS = 2_000
 CLASS = N_("class")
 
@@ -158,7 +161,11 @@ def afterwards(epsilon: float) -> pd.DataFrame:
 @functools.cache
 def _census() -> tuple[pd.DataFrame, Schema]:
     frame = samples.census()[[*GROWING]]
-    return frame, Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    columns = (
+        column if column.name in CAN_BE_EMPTY else without_missing(column)
+        for column in suggest_schema(frame).columns
+    )
+    return frame, Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
 
 
 def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
@@ -236,7 +243,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         row, in percent; and the share of the most frequent diagnosis.
     """
     frame = _patients()[[*SHARED, "diagnosis"]]
-    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    schema = Schema(columns=suggest_schema(frame, missing=False).columns, unit=PrivacyUnit(max_rows=1))
     release = _curator(frame, schema).run(
         Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon))
     )

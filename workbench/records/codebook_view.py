@@ -9,9 +9,9 @@ from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
 from workbench.ui.language import Words, _, commas, n_, said
-from workbench.ui.wording import found_sentences, plain, unit_words
+from workbench.ui.wording import fact_words, found_sentences, plain, unit_words
 
-FACTS = Words("records.facts")
+ORIGINS = Words("records.origins")
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
@@ -23,8 +23,8 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("taken from the data"): commas(FACTS.get(fact, fact) for fact in column.from_data)
-                or _("no"),
+                _("values"): ORIGINS[column.values_origin],
+                _("taken from the data"): commas(map(fact_words, column.from_data)) or _("no"),
                 _("known from"): column.known_from,
                 _("counts as"): commas(f"{text} = {value}" for text, value in column.synonyms),
                 _("why"): said(column.reason),
@@ -60,9 +60,12 @@ def show(data_set: DataSet) -> None:
     with st.container(horizontal=True):
         file_view.download(
             f"{_('Codebook')} (JSON)",
-            schema.to_json(),
+            schema.shared().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
-            help=_("Load it on the Data page together with a new delivery of the table."),
+            help=_(
+                "Load it on the Data page together with a new delivery of the table. Texts that were taken "
+                "from this one, and mean missing or count as others, are not in it."
+            ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
             session.session().declaring = data_set.id

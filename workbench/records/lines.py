@@ -11,6 +11,7 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
+from dpcore.schema.schema import taken_facts
 from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
 from workbench.ui.language import Words, _, commas, n_
 from workbench.ui.releases import describe
@@ -139,7 +140,8 @@ def not_covered(data_set: DataSet) -> list[str]:
     ]
     declared = data_set.declaration
     if declared is not None and declared.schema.taken:
-        sentences.insert(0, from_data_words(declared.schema.taken))
+        taken = taken_facts(declared.schema.from_data, declared.schema.found)
+        sentences.insert(0, from_data_words(taken))
     return sentences
 
 

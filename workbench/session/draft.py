@@ -34,7 +34,7 @@ class Draft:
         unconfirmed: lines of the grid before the last answer on what is known from outside.
         left: columns that stay as they were taken from the table.
         singly: whether bounds are asked about one by one.
-        rare: labels that few people hold, and cells that cannot be read, found so far.
+        rare: spellings that few people hold, and cells that cannot be read, found so far.
         cap: how many rows of a person count, as it was chosen before any figure of the rows was shown.
         cap_seen: whether such figures were shown.
         auditor: its rows behind a door without a budget, once an audit was asked for.

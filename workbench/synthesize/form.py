@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.schema import Boolean, Categorical
+from dpcore.schema.origin import Origin
 from workbench import session
 from workbench.synthesize import learning_form, runs, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
@@ -34,7 +35,7 @@ def choose_card() -> type[RecipeForm]:
 def choose_part(curator: Curator) -> dict[str, str]:
     """Return the one part of the table that is read, {column: category}; empty for the whole table."""
     columns = [each for each in curator.schema.columns if isinstance(each, Categorical | Boolean)]
-    names = [each.name for each in columns if not each.from_data]
+    names = [each.name for each in columns if each.values_origin != Origin.DATA]
     if not names:
         return {}
     key = f"part-{curator.account.dataset}"

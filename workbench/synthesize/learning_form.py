@@ -9,8 +9,9 @@ from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.learning import likely_labels
-from dpcore.schema import Categorical, Column, Integer, Real
+from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
+from dpcore.synthesis.gaussian.recipe import has_numbers
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _, capital, commas
@@ -47,14 +48,14 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         others = [name for name in names if name != label]
-        varied = [name for name in others if schema.column(name).size > 1]
+        varied = [name for name in others if schema.column(name).values_size > 1]
         columns = st.multiselect(
             capital("columns"), others, varied, key=f"features-{table}-{label}", persist_state="session"
         )
         one_hot = st.multiselect(
             _("Drawn by their categories (one-hot)"),
             columns,
-            [name for name in columns if _is_unordered(schema.column(name))],
+            [name for name in columns if not has_numbers(schema.column(name))],
             key=f"one-hot-{table}-{label}-{len(columns)}",
         )
         detail = st.selectbox(
@@ -154,9 +155,3 @@ class StatisticsForm(RecipeForm):
                 _("A quantile is off by at most {error} places in the order.").format(error=error)
             )
         return [*sentences, _("Each interval holds in 95 of 100 cases.")]
-
-
-def _is_unordered(column: Column) -> bool:
-    """Say whether the values of a column are no numbers, and more than two."""
-    many = isinstance(column, Categorical) and not column.ordered and column.size > 2
-    return many or column.missing

@@ -35,7 +35,8 @@ def show(release: Release, model: SyntheticModel) -> None:
 def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:COLUMNS]:
-        cells, counts = charts.folded(release.schema.column(name).labels, release.answer((name,)))
+        (labels,), counts = release.shown(release.answer((name,)))
+        cells, counts = charts.folded(labels, counts)
         pictures.append(charts.counts(cells, counts.values, counts.low, counts.high, column=name))
     lines = [pictures[i : i + ABREAST] for i in range(0, len(pictures), ABREAST)]
     widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")

@@ -231,7 +231,7 @@ def _take_along(preview: Preview) -> None:
     files = (
         (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
         (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (f"{_('Codebook')} (JSON)", job.schema.to_json(), "codebook.json"),
+        (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
     )
     with st.container(horizontal=True):
         for label, text, ending in files:

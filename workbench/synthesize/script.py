@@ -82,7 +82,7 @@ def _cells(job: Job, reading: str) -> list[Cell]:
         ("markdown", about),
         ("code", IMPORTS),
         ("code", reading),
-        ("code", f"schema = dp.Schema.from_json({job.schema.to_json()!r})"),
+        ("code", f"schema = dp.Schema.from_json({job.schema.shared().to_json()!r})"),
         ("code", f"budget = {_loss(job.budget)}\nloss = {_loss(job.loss)}"),
         ("code", f"recipe = load_recipe({recipe!r})"),
         (

@@ -45,7 +45,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     if not counts.clique:
         st.metric(capital("number of rows"), f"{number(float(counts.values))} ± {number(counts.reach)}")
         return
-    labels = [release.schema.column(name).labels for name in counts.clique]
+    labels, counts = release.shown(counts)
     if len(counts.clique) == 1:
         cells, counts = charts.folded(labels[0], counts)
     if counts.measured:

@@ -10,6 +10,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
+from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable
 from dpcore.synthesis.quote import Quote
 from workbench import session
@@ -31,11 +32,19 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, kept_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital, commas, named
+from workbench.ui.language import Words, _, capital, named
 from workbench.ui.report import of_release
 from workbench.ui.report.downloads import guarantee_json
 from workbench.ui.report.explore import explorable
-from workbench.ui.wording import amount, counted_words, guarantee_words, number, percent, plain
+from workbench.ui.wording import (
+    amount,
+    counted_words,
+    from_data_words,
+    guarantee_words,
+    number,
+    percent,
+    plain,
+)
 
 WORDS = Words("synthesize.release")
 
@@ -64,8 +73,9 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(half=number(worst))
             )
         read = recipe.reads(curator.schema.domain)
-        if taken := [plain(name) for name in curator.schema.taken if name in read]:
-            st.warning(WORDS.say("not covered", columns=commas(taken)))
+        taken = taken_facts(curator.schema.from_data, curator.schema.found)
+        if taken := {name: facts for name, facts in taken.items() if name in read}:
+            st.warning(from_data_words(taken))
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
             pay = st.button(

@@ -244,6 +244,15 @@ def values_words(column: Column) -> str:
     return form_of(column).values(column)
 
 
+def contents(column: Column) -> tuple[str, ...]:
+    """Return everything that the values of a column make public: every label, or bounds and steps."""
+    if isinstance(column, Categorical | Boolean):
+        return column.labels[: column.values_size]
+    cells = form_of(column).cells(column)
+    words = [f"{cells['low']} – {cells['high']}", cells["step"], cells.get("special", "")]
+    return tuple(str(word) for word in words if word)
+
+
 def rounded(column: Column) -> Column | None:
     """Return the column between round bounds, which reveal little of its own; None where none fit."""
     try:

@@ -12,6 +12,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
+from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import Words, _, commas, digits, join, n_, percent_sign, problem_and_remedy, stored
@@ -23,6 +24,7 @@ COUNTED_WORDS = Words("ui.counted_words")
 """Units of the size of a group, and so of what is protected."""
 UNITS = Words("ui.units")
 SURE = Words("ui.sure")
+FACTS = Words("records.facts")
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _PRINTED = ContextVar("printed", default=False)
@@ -223,7 +225,7 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
                 losses=join([loss_words(loss) for loss in guarantee.stands_on])
             )
         )
-    if taken := [name for name in guarantee.from_data if name not in guarantee.found]:
+    if taken := taken_facts(guarantee.from_data, guarantee.found):
         sentences.append(from_data_words(taken, shown=shown))
     sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
@@ -238,17 +240,23 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
     return sentences
 
 
-def from_data_words(columns: Iterable[str], *, shown: Callable[..., str] = plain) -> str:
-    """Write the sentence about facts of some columns that the data told of itself."""
-    words = _("Not covered: bounds or categories that were taken from the data itself, of {columns}.")
-    return words.format(columns=commas(map(shown, columns)))
+def from_data_words(taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain) -> str:
+    """Write the sentence about facts, by column, that the data told of itself."""
+    columns = (f"{shown(name)} ({commas(map(fact_words, facts))})" for name, facts in taken.items())
+    words = _("Not covered, because it was taken from the data itself: {facts}.")
+    return words.format(facts="; ".join(columns))
+
+
+def fact_words(fact: str) -> str:
+    """Name a fact of a declaration."""
+    return FACTS.get(fact, fact)
 
 
 def found_words(columns: Iterable[str], loss: Mapping[str, str], *, shown: Callable[..., str] = plain) -> str:
     """Say of which columns the cells are found privately, and for what."""
     words = _(
-        "Found privately, for another {loss}: the cells of {columns}. Their kind, and whether values are "
-        "missing, were read from the table."
+        "Found privately, for another {loss}: the cells of {columns}. Only that they hold numbers, whole "
+        "ones or decimals, was read from the table."
     )
     return words.format(loss=loss_words(loss), columns=commas(shown(name) for name in columns))
 

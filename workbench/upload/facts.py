@@ -1,7 +1,6 @@
 """Facts of a draft that were taken from its rows: questions about them, what answers change, and figures."""
 
 import dataclasses
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -12,18 +11,18 @@ from dpcore.accounting.loss import PureDP
 from dpcore.evaluation.table.cells_of_numbers import widest
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
+from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.interval import NumberColumn
+from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
 from dpcore.schema.values import as_text, texts_of
-from dpcore.schema.words import SEXES
 from dpcore.tables.counts import half_width
 from workbench.session.draft import Draft
-from workbench.ui.columns import rounded
+from workbench.ui.columns import MOST_CATEGORIES, contents, join, rounded, split
 from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
-_CELLS = {"cuts", "special"}
-_BOUNDS = {"low", "high", "bin_width", "step", *_CELLS}
+_BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,12 +33,33 @@ class FactQuestion:
         kind: "public" of what is the same for every such table, "round" of round bounds in place of the
             table's own, "one" of one column by itself.
         columns: about which.
+        unsure: columns that are shown with the first question too, and that nothing is proposed for.
         more: how many columns are asked about after these.
     """
 
     kind: Literal["public", "round", "one"]
     columns: tuple[Column, ...]
+    unsure: tuple[Column, ...] = ()
     more: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FactItem:
+    """A thing that an answer can make public, by itself.
+
+    Attributes:
+        column: the declaration that holds it.
+        facts: names of its facts that are marked now.
+        kind: "values", or the fact.
+        content: what would become public, whole: every label, the rare ones first.
+        proposed: whether it is proposed as public.
+    """
+
+    column: Column
+    facts: tuple[str, ...]
+    kind: str
+    content: tuple[str, ...]
+    proposed: bool
 
 
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
@@ -48,7 +68,10 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     unsaid = [column for column in schema.columns if column.name in open_facts]
     public = tuple(column for column in unsaid if is_public(column, rare(draft, schema, column)))
     if public:
-        return FactQuestion(kind="public", columns=public, more=len(unsaid) - len(public))
+        lists = [column for column in unsaid if isinstance(column, Categorical) and column not in public]
+        lists.sort(key=lambda column: not rare(draft, schema, column))
+        more = len(unsaid) - len(public) - len(lists)
+        return FactQuestion(kind="public", columns=public, unsure=tuple(lists), more=more)
     wide = tuple(column for column in unsaid if rounded(column) is not None)
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
@@ -70,50 +93,95 @@ def as_found(schema: Schema, names: Collection[str]) -> Schema:
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
-def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
-    """Return whether a declaration holds nothing that this table alone has.
+def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
+    """Return what an answer to a question can make public, item by item, the rare ones first. Private."""
+    alone = question.kind == "one"
+    return [
+        item
+        for column in (*question.unsure, *question.columns)
+        for item in _items(column, rare(draft, schema, column), proposed=alone or column in question.columns)
+    ]
 
-    So are yes and no, sexes, bounds that were not read from it, and lists of labels that ten people share.
+
+def _items(column: Column, rare_labels: tuple[str, ...], *, proposed: bool) -> list[FactItem]:
+    values = tuple(fact for fact in column.from_data if fact in VALUES)
+    items = []
+    if values:
+        content = contents(column)
+        if rare_labels:
+            content = (*rare_labels, *(label for label in content if label not in rare_labels))
+        items.append(FactItem(column=column, facts=values, kind="values", content=content, proposed=proposed))
+    for fact in (fact for fact in column.from_data if fact not in VALUES):
+        value = getattr(column, fact, "")
+        texts = value if isinstance(value, tuple) else ()
+        content = tuple(" = ".join(text) if isinstance(text, tuple) else str(text) for text in texts)
+        items.append(FactItem(column=column, facts=(fact,), kind=fact, content=content, proposed=False))
+    return items
+
+
+def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
+    """Return whether the values of a column are proposed as public: nobody could tell a person by them.
+
+    So are yes and no, bounds that a public rule declares, and short lists of labels that ten people share,
+    unless they may be places, codes or names.
     """
     if isinstance(column, Categorical):
-        return not rare_labels or all(label.lower() in SEXES for label in texts_of(column.categories))
+        labels = list(map(str, column.categories))
+        return not rare_labels and len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
 def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find listed labels that fewer than ten people hold, once per declaration. Private."""
+    """Find spellings of listed labels that fewer than ten people have, once per declaration. Private.
+
+    Each spelling counts by its own text, whatever it is joined with.
+    """
     if not isinstance(column, Categorical):
         return ()
     key = (column, schema.unit.id_column)
     if key not in draft.rare:
         any_value = dataclasses.replace(column, other=True, missing=True)
-        rows = pd.DataFrame({"code": any_value.encode(draft.frame[column.name])})
+        values = draft.frame[column.name]
+        rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
             who = draft.frame[schema.unit.id_column].to_numpy()
             rows = rows.assign(who=who).drop_duplicates()
-        people = rows["code"].value_counts()
-        labels = enumerate(texts_of(column.categories))
-        draft.rare[key] = tuple(label for code, label in labels if people.get(code, 0) < FEW)
+        rows = rows[rows["code"] < len(column.categories)]
+        people = rows["text"].value_counts()
+        listed = rows["code"].unique()
+        nobody = [text for code, text in enumerate(texts_of(column.categories)) if code not in listed]
+        draft.rare[key] = (*sorted(people.index[people < FEW]), *nobody)
     return draft.rare[key]
 
 
+def spellings(column: Column) -> list[list[str]]:
+    """Return the labels that differ in case, blanks or Unicode form alone, together."""
+    if not isinstance(column, Categorical) or SPELLINGS in column.rules:
+        return []
+    together = defaultdict(list)
+    for label in column.categories:
+        together[fold(str(label))].append(str(label))
+    return [labels for labels in together.values() if len(labels) > 1]
+
+
 def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
-    """Join labels that differ in case, blanks or Unicode form alone; the columns that have any, by name."""
+    """Read columns that spell a label in two ways by the public rule for spellings; by name.
+
+    What is printed follows from the folded text, never from which spellings occur. That somebody's spelling
+    was the reason for it stays marked.
+    """
     joined = {}
     for column in columns:
-        if not isinstance(column, Categorical):
-            continue
-        spellings = defaultdict(list)
-        for label in map(str, column.categories):
-            spellings[" ".join(unicodedata.normalize("NFKC", label).casefold().split())].append(label)
-        pairs = []
-        for labels in spellings.values():
-            one = min(labels, key=lambda label: (label.isupper() or label.islower(), label))
-            pairs += [(label, one) for label in labels if label != one]
-        if pairs:
-            categories = tuple(label for label in column.categories if str(label) not in dict(pairs))
-            synonyms = (*column.synonyms, *pairs)
-            joined[column.name] = dataclasses.replace(column, categories=categories, synonyms=synonyms)
+        if isinstance(column, Categorical) and spellings(column):
+            labels = dict.fromkeys(
+                label_of(fold(label)) if isinstance(label, str) else label for label in column.categories
+            )
+            joined[column.name] = dataclasses.replace(
+                column,
+                categories=tuple(labels),
+                rules=(*column.rules, SPELLINGS),
+                from_data=(*column.from_data, "spellings"),
+            )
     return joined
 
 
@@ -132,8 +200,8 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     key = (column, None)
     if key not in draft.rare:
         values = draft.frame[column.name]
-        texts = as_text(values)[column.encode(values) == column.values_size].dropna()
-        draft.rare[key] = tuple(texts[~texts.isin(texts_of(column.missing_tokens))])
+        is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(values)
+        draft.rare[key] = tuple(as_text(values)[is_unread])
     return draft.rare[key]
 
 
@@ -141,14 +209,48 @@ def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
     """Take columns into the grid, known from outside where it is said from where."""
     known = [_known(column, known_from) if known_from else column for column in columns]
     lines = {column.name: grid.line(column) for column in known}
-    _replace(draft, draft.edited.index[draft.edited["column"].isin(lines)], lines)
+    _put_lines(draft, {name: {**line, "told": _line(draft, name)["told"]} for name, line in lines.items()})
 
 
-def put_rounded(draft: Draft, columns: Iterable[Column], known_from: str) -> None:
-    """Take round bounds; cells of this table between them stay marked so, and are not asked about."""
-    for_all = {each.name: each for each in columns}
-    draft.left |= {each.name for each in for_all.values() if _CELLS.intersection(each.from_data)}
-    put(draft, [each if name in draft.left else _known(each, known_from) for name, each in for_all.items()])
+def put_told(draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str) -> None:
+    """Make public what was shown and ticked, and nothing else; what is left of a question stays marked."""
+    ticked: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        ticked[item.column.name].update(item.facts)
+    lines = {}
+    for column in (*question.unsure, *question.columns):
+        facts = ticked[column.name]
+        if facts:
+            line = grid.line(column)
+            values = facts.intersection(VALUES)
+            notes = [grid.told(column, fact) for fact in sorted(facts)]
+            if values:
+                line["known from"] = known_from
+            line["told"] = join(dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes]))
+            lines[column.name] = line
+    draft.left |= {column.name for column in question.columns}
+    _put_lines(draft, lines)
+
+
+def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
+    """Take round bounds, which still follow those of the table: they stay marked, and are not asked about."""
+    lines = {}
+    for column in columns:
+        notes = (*split(_line(draft, column.name)["told"]), grid.rounded(column))
+        lines[column.name] = grid.line(column) | {"told": join(notes)}
+    draft.left |= set(lines)
+    _put_lines(draft, lines)
+
+
+def put_missing(draft: Draft, can_be_missing: bool) -> None:
+    """Say of every column at once whether a cell can be empty in such a table."""
+    edited = draft.edited.copy()
+    for place in edited.index:
+        notes = [note for note in split(edited.at[place, "told"]) if note != grid.NEVER_MISSING]
+        edited.at[place, "told"] = join(notes if can_be_missing else [*notes, grid.NEVER_MISSING])
+        edited.at[place, "missing"] = can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
+    draft.edited, draft.unconfirmed = edited, None
+    draft.version += 1
 
 
 def take_back(draft: Draft) -> None:
@@ -161,7 +263,17 @@ def take_back(draft: Draft) -> None:
 
 
 def _known(column: Column, known_from: str) -> Column:
-    return dataclasses.replace(column, from_data=(), known_from=known_from)
+    """Say of all that a column shows in one line where it is known from."""
+    marks = tuple(fact for fact in column.from_data if fact in grid.ASKED)
+    return dataclasses.replace(column, from_data=marks, known_from=known_from)
+
+
+def _line(draft: Draft, name: str) -> Mapping[Any, Any]:
+    return draft.edited.loc[draft.edited["column"] == name].iloc[0].to_dict()
+
+
+def _put_lines(draft: Draft, lines: Mapping[str, Mapping[Any, Any]]) -> None:
+    _replace(draft, draft.edited.index[draft.edited["column"].isin(list(lines))], lines)
 
 
 def _replace(draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]) -> None:

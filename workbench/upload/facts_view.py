@@ -6,27 +6,31 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.schema import Categorical, Column, Integer, Schema
+from workbench import session
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import Words, _, capital, commas, n_
+from workbench.ui.language import Words, _, capital, commas, n_, named
 from workbench.ui.wording import plain
 from workbench.upload import facts
-from workbench.upload.facts import FactQuestion
-from workbench.upload.grid import LONGEST_SOURCE
+from workbench.upload.facts import FactItem, FactQuestion
+from workbench.upload.grid import LONGEST_SOURCE, kind_title
 
-SAYS = Words("upload.facts")
+SAYS, ITEMS = Words("upload.facts"), Words("upload.items")
 
 MOST_LABELS = 12
+MOST_SHOWN = 20_000
+"""Characters of what would become public; a column has at most 200 labels."""
 AGES = ((0, 99), (0, 119))
 
 
 def ask(draft: Draft, schema: Schema) -> None:
     """Point out what looks wrong, and ask the next question."""
     _say_unread(draft, schema)
+    _ask_missing(draft)
     joined = facts.twins(schema.columns)
     if joined:
-        spelled = [f"{one} / {two}" for column in joined.values() for one, two in column.synonyms]
+        spelled = [" / ".join(labels) for column in schema.columns for labels in facts.spellings(column)]
         st.info(_("Spelled in two ways: {labels}.").format(labels=plain(commas(spelled), at_most=300)))
         st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
     question = facts.next_question(draft, schema)
@@ -39,6 +43,21 @@ def ask(draft: Draft, schema: Schema) -> None:
             _ask(draft, schema, question)
     if draft.unconfirmed is not None:
         st.button(_("Take the last answer back"), on_click=facts.take_back, args=(draft,), type="tertiary")
+
+
+def _ask_missing(draft: Draft) -> None:
+    """Ask once for the whole table whether cells can be empty; the rule says that they can."""
+    answers = {True: _("yes, or I do not know"), False: _("no, never")}
+    key = f"missing-{draft.dataset}"
+    field = session.Widget[bool](key)
+    widgets.choose(
+        _("Can cells be empty in such a table?"),
+        answers,
+        key=key,
+        persist_state="session",
+        help=SAYS["missing"],
+        on_change=lambda: facts.put_missing(draft, bool(field.value())),
+    )
 
 
 def _say_unread(draft: Draft, schema: Schema) -> None:
@@ -60,38 +79,52 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         return
     if question.kind == "public":
         st.markdown(_("**Is this the same for every such table?** Then it is no secret of this one."))
-        lines = {column.name: [values_words(column)] for column in question.columns}
-        _show(lines, [_("declared")])
+        st.caption(SAYS["ticks"])
+        ticked = _ask_items(draft, schema, question)
         _ask_ages(draft, question.columns)
-        source, columns = _("plainly public"), list(question.columns)
-        yes, no = _("Yes, this is plainly public"), _("Leave it as taken from this table")
+        with st.container(horizontal=True):
+            st.button(
+                _("Yes, this is plainly public"),
+                on_click=facts.put_told,
+                args=(draft, ticked, question, _("plainly public")),
+            )
+            st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
     else:
-        st.markdown(
-            _("**These bounds are of this table alone.** Are the round ones wide enough for any such table?")
-        )
+        st.markdown(_("**These bounds are of this table alone.** Round ones tell less of it."))
         columns = [column for each in question.columns if (column := rounded(each)) is not None]
         lines = {
             old.name: [values_words(old), values_words(new)]
             for old, new in zip(question.columns, columns, strict=True)
         }
         _show(lines, [_("in this table"), _("round")])
-        source, yes, no = (
-            _("round bounds for any such table"),
-            _("Use the round bounds"),
-            _("Ask me about each"),
-        )
-    with st.container(horizontal=True):
-        put = facts.put_rounded if question.kind == "round" else facts.put
-        st.button(yes, on_click=put, args=(draft, columns, source))
-        st.button(no, on_click=facts.leave, args=(draft, question))
+        st.caption(SAYS["rounded"])
+        with st.container(horizontal=True):
+            st.button(_("Use the round bounds"), on_click=facts.put_rounded, args=(draft, columns))
+            st.button(_("Ask me about each"), on_click=facts.leave, args=(draft, question))
     _say_more(question)
+
+
+def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
+    """Show what would become public, whole and with a tick each; return what is ticked."""
+    ticked = []
+    for item in facts.items_of(draft, schema, question):
+        what = ITEMS["bounds" if item.kind == "values" and "low" in item.column.facts else item.kind]
+        kind = kind_title(item.column.kind) if item.kind == "values" else ""
+        label = named(
+            f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
+            plain(commas(item.content) or _("none"), at_most=MOST_SHOWN),
+        )
+        key = f"public-{draft.dataset}-{draft.version}-{item.column.name}-{item.kind}"
+        if st.checkbox(label, item.proposed, key=key):
+            ticked.append(item)
+    return ticked
 
 
 def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """One column by itself: where it is known from, or what to declare in its place."""
     column = question.columns[0]
     st.markdown(_("**Where is {column} known from?**").format(column=plain(column.name)))
-    st.write(plain(values_words(column), at_most=300))
+    ticked = _ask_items(draft, schema, question)
     few = facts.rare(draft, schema, column)
     if few:
         st.caption(
@@ -108,14 +141,15 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.button(
             _("It is known from there"),
             disabled=not source.strip(),
-            on_click=facts.put,
-            args=(draft, [column], source.strip()),
+            on_click=facts.put_told,
+            args=(draft, ticked, question, source.strip()),
         )
-        if few and isinstance(column, Categorical):
+        if isinstance(column, Categorical) and set(few).intersection(map(str, column.categories)):
             st.button(
                 _("Count the rare ones as other"),
                 on_click=facts.put,
-                args=(draft, [facts.without(column, few)], _("labels that ten people or more share")),
+                args=(draft, [facts.without(column, few)]),
+                help=SAYS["rare"],
             )
         st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
     _say_more(question)

@@ -20,7 +20,7 @@ from workbench.ui.language import Words, _, commas, digits, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import EXPLAINED
-from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
+from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 SAYS = Words("upload.form")
 
@@ -103,7 +103,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
         key=editor.key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
-        column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
+        column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in (*_FIRST, *HIDDEN))],
         disabled=["column", "reason"],
         column_config={
             **{name: config.TextColumn(title, help=EXPLAINED.get(name)) for name, title in TITLES.items()},

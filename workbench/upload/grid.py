@@ -6,9 +6,19 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.evaluation.table.cells_of_numbers import FACTS
-from dpcore.schema import Column, Excluded, PrivacyUnit, Schema
+from dpcore.schema import Column, Excluded, Integer, PrivacyUnit, Schema
 from dpcore.schema.interval import NumberColumn
+from dpcore.schema.origin import (
+    AGES,
+    CELLS,
+    CENSORED,
+    MISSING_FACTS,
+    ONLY_NUMBERS,
+    SPELLINGS,
+    TEXTS,
+    VALUES,
+    WORDS,
+)
 from workbench.ui.columns import ColumnForm, form_of, join, split
 from workbench.ui.language import _, said
 
@@ -20,9 +30,17 @@ _EMPTY = {
     "kind": "",
     **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
     **dict.fromkeys(("other", "missing"), False),
-    **dict.fromkeys(("known from", "means missing", "counts as", "reason"), ""),
+    **dict.fromkeys(("known from", "means missing", "counts as", "reason", "rules", "told"), ""),
 }
 """A line of the grid: its columns, in their order."""
+HIDDEN = ("rules", "told")
+"""Columns that no person edits: public rules, and what was answered about which fact."""
+NEVER_MISSING = "never missing"
+"""Told of every column: that no cell can be empty in such a table."""
+ASKED = (*TEXTS, "spellings")
+"""Facts that are answered about one by one: saying where a column is known from says nothing of them."""
+_BY_LOOKING = ("other", "missing", "unreadable_is_missing")
+"""Facts that people change for what the check against the table showed."""
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
@@ -49,7 +67,8 @@ def from_grid(
     """Read a schema from the grid, and what is wrong with which column.
 
     A fact that a person changed, or a column of which it is said where it is known from, no longer counts as
-    taken from the data.
+    taken from the data. Texts that mean missing or count as others were typed after the table was shown:
+    they do, until they were answered about.
     """
     before = {column.name: column for column in suggested.columns}
     columns: list[Column] = []
@@ -63,11 +82,11 @@ def from_grid(
             excluded.append(Excluded(name=name, reason=reason))
             continue
         try:
-            column = _column(line)
+            column = _column(line, before.get(name))
         except DpcoreError as error:
             problems[name] = error
             continue
-        columns.append(_marked(column, before.get(name), known_from=str(line["known from"] or "").strip()))
+        columns.append(_marked(column, before.get(name), line))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError("no column is left", remedy="keep at least one column")
@@ -82,48 +101,91 @@ def line(column: Column) -> dict[str, Any]:
         "column": column.name,
         "kind": column.kind,
         "missing": column.missing,
-        "known from": "" if column.from_data else column.known_from or _("declared"),
+        "known from": column.known_from or ("" if column.from_data else _("declared")),
         "means missing": join(column.missing_tokens),
         "counts as": join(f"{text} = {value}" for text, value in column.synonyms),
         "reason": said(column.reason),
+        "rules": join(column.rules),
         **form_of(column).cells(column),
     }
+
+
+def told(column: Column, fact: str) -> str:
+    """Return the note that a fact was answered about; of texts, of these texts alone."""
+    return f"{fact} {join(map(str, getattr(column, fact)))}" if fact in TEXTS else fact
+
+
+def rounded(column: Column) -> str:
+    """Return the note that these bounds are the rounded ones of the table."""
+    cells = form_of(column).cells(column)
+    return f"rounded {cells['low']} {cells['high']}"
 
 
 def _left_out(column: Excluded) -> dict[str, Any]:
     return {**_EMPTY, "column": column.name, "kind": LEAVE_OUT, "reason": said(column.reason)}
 
 
-def _column(line: dict[str, Any]) -> Column:
+def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     kind: Any = Column.of_kind(line["kind"])
+    facts = ColumnForm.of_kind(line["kind"]).facts(line)
     column: Column = kind(
         name=line["column"],
         missing=bool(line["missing"]),
         missing_tokens=split(line["means missing"]) if line["missing"] else (),
         synonyms=_pairs(line),
         reason=line["reason"] or "",
-        **ColumnForm.of_kind(line["kind"]).facts(line),
+        **facts,
     )
-    return column
+    return dataclasses.replace(column, rules=_rules(column, split(line["rules"]), is_new=suggested is None))
 
 
-def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Column:
+def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[str, ...]:
+    """Return the public rules of a line that fit what it declares now. Args: before: those of the line."""
+    usual = (WORDS, CENSORED) if WORDS in before or is_new else ()
+    rules = dict.fromkeys(rule for rule in (*usual, *before) if rule in column.readable_by)
+    if not column.missing:
+        rules = {rule: None for rule in rules if rule not in (WORDS, ONLY_NUMBERS)}
+    if not (isinstance(column, Integer) and column.has_conventional_ages):
+        rules.pop(AGES, None)
+    return tuple(rules)
+
+
+def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> Column:
     """Mark facts that came from the data; marks outlast a change of kind or of some categories."""
-    if known_from or suggested is None:
-        return dataclasses.replace(column, known_from=known_from[:LONGEST_SOURCE])
-    marks = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
-    same = all(getattr(column, fact, None) == getattr(suggested, fact, None) for fact in FACTS)
-    if isinstance(column, NumberColumn) and isinstance(suggested, NumberColumn) and same:
+    known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
+    answered = split(line["told"])
+    marks = [fact for fact in column.facts if told(column, fact) not in answered]
+    is_typed = known_from != getattr(suggested, "known_from", "") and not set(VALUES).intersection(answered)
+    if suggested is None or (known_from and is_typed):
+        marks = [fact for fact in marks if fact in ASKED]
+    if NEVER_MISSING in answered:
+        marks = [fact for fact in marks if fact not in MISSING_FACTS]
+    is_rounded = "low" in column.facts and rounded(column) in answered
+    marks = [fact for fact in marks if _followed(column, suggested, fact, is_rounded=is_rounded)]
+    same = all(getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS)
+    if isinstance(column, NumberColumn) and isinstance(suggested, NumberColumn) and same and not known_from:
         column = dataclasses.replace(column, found=suggested.found)
-    return dataclasses.replace(column, from_data=marks)
+    return dataclasses.replace(column, from_data=tuple(marks), known_from=known_from)
 
 
-def _kept(column: Column, suggested: Column, fact: str) -> bool:
-    if fact in ("other", "missing", "missing_tokens", "unreadable_is_missing"):
-        return True  # changed for what the check against the table showed
-    now, before = getattr(column, fact, None), getattr(suggested, fact)
+def _followed(column: Column, suggested: Column | None, fact: str, *, is_rounded: bool) -> bool:
+    """Return whether a fact follows the table, if nothing was answered about it."""
+    if fact == "spellings":
+        return suggested is None or SPELLINGS not in suggested.rules or fact in suggested.from_data
+    now, before = getattr(column, fact, None), getattr(suggested, fact, None)
+    if fact in TEXTS:
+        changed = bool(now) and now != before
+        return changed or (suggested is not None and fact in suggested.from_data)
+    if suggested is None:
+        return False
+    if fact in _BY_LOOKING:
+        return fact in suggested.from_data or (hasattr(suggested, fact) and now != before)
+    if fact not in suggested.from_data:
+        return False
+    if is_rounded:
+        return True
     if isinstance(now, tuple):
-        return bool(set(map(str, now)) & set(map(str, before)))
+        return bool(set(map(str, now)) & set(map(str, before or ())))
     return bool(now == before)
 
 

@@ -11,9 +11,11 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.errors import SchemaError, no_rows
+from dpcore.evaluation.table.cells_of_numbers import losses_on_file
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.server.web import holders
@@ -91,6 +93,7 @@ def take_codebook() -> None:
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared)
+        codebook = _not_found_here(codebook, draft)
         tab.notices.pop(NOTICE, None)
         declared = {column.name: column for column in codebook.columns if column.name in header}
         columns = {column.name: column for column in draft.schema.columns} | declared
@@ -102,6 +105,24 @@ def take_codebook() -> None:
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
         draft.version += 1
+
+
+def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
+    """Mark cells that were found privately in another table as taken from the data, to be asked about."""
+    ledger = session.ledger().under(draft.opener)
+    account = ledger.account(draft.dataset)
+    paid = losses_on_file(ledger.lines(draft.dataset)) if account is not None else set()
+    columns = [
+        dataclasses.replace(
+            column,
+            found="",
+            from_data=(*column.from_data, *(fact for fact in CELLS if fact in column.facts)),
+        )
+        if column.found and (column.name, column.found) not in paid
+        else column
+        for column in codebook.columns
+    ]
+    return dataclasses.replace(codebook, columns=tuple(columns))
 
 
 def take_names() -> None:

@@ -7,7 +7,7 @@ cell in each count, so that a person changes a count by at most their rows, and 
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -16,14 +16,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP
-from dpcore.errors import UsageError
+from dpcore.accounting.ledger import Line
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
+from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
+from dpcore.schema.origin import AGES, CENSORED, MISSING_FACTS, TEXTS, WORDS
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
 from dpcore.text import Text
@@ -31,8 +33,6 @@ from dpcore.text import Text
 Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
-FACTS = ("low", "high", "bin_width", "cuts", "special")
-"""What is found of a column."""
 SHARE = Fraction(1, 20)
 """Part of the loss of a release at epsilon 1, or of the whole budget where that is less."""
 PARTS = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
@@ -52,13 +52,29 @@ WINDOWS = (1, 3, 9)
 
 
 def widest(column: Column) -> Column:
-    """Return the column in cells for any numbers, of which nothing was read: ..., -1, 0, 1, 2, 5, 10, ..."""
+    """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
+
+    Of what was read of the table, the kind alone stays, whole numbers or not. The rest gives way to the
+    public rules.
+    """
     whole = isinstance(column, Integer)
     powers = range(0 if whole else SMALLEST, LARGEST)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**LARGEST), *(-edge for edge in reversed(rising)), 0.0, *rising]
-    rest = tuple(fact for fact in column.from_data if fact not in FACTS)
-    plain = dataclasses.replace(column, from_data=rest, known_from="", reason="")
+    plain = dataclasses.replace(
+        column.without_texts([fact for fact in TEXTS if fact in column.from_data]),
+        rules=tuple(rule for rule in column.rules if rule != AGES),
+        from_data=tuple(fact for fact in column.from_data if fact == "kind"),
+        known_from="",
+    )
+    if set(MISSING_FACTS).intersection(column.from_data):
+        rules = tuple(dict.fromkeys([WORDS, CENSORED, *plain.rules]))
+        plain = dataclasses.replace(
+            plain,
+            missing=True,
+            unreadable_is_missing=True,
+            rules=rules,  # type: ignore[call-arg]
+        )
     return _in_cells(plain, starts, 10.0**LARGEST, () if whole else (0.0,))
 
 
@@ -68,6 +84,40 @@ def loss_of_search(budget: AnyLoss) -> Loss:
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SHARE)
     one = ApproxDP(epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9")
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
+
+
+def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
+    """Refuse cells that a declaration calls found, and that no search on this account was charged for.
+
+    Raises: ParameterError.
+    """
+    paid = losses_on_file(lines)
+    for name, loss in schema.found.items():
+        if (name, loss) not in paid:
+            raise ParameterError(
+                "the cells of column {name!r} are called found privately, and nothing was charged for it",
+                remedy="find them again, or say where they are known from",
+                name=name,
+            )
+
+
+def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
+    """Return the columns whose cells were found on an account, each with its loss as in `Column.found`."""
+    lines = list(lines)
+    answered = {line.request_id for line in lines if line.state == "committed"}
+    paid = set()
+    for line in lines:
+        question = line.content.get("recipe", {})
+        if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
+            loss = loss_from(line.content["loss"])
+            assert not isinstance(loss, ApproxDP)  # of which no search makes use
+            paid |= {(name, loss_words_of(loss)) for name in question["columns"]}
+    return paid
+
+
+def loss_words_of(loss: Loss) -> str:
+    """Write a loss as `Column.found` keeps it."""
+    return f"{loss.name} {loss.amount}"
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:

@@ -1,7 +1,7 @@
 """Groups of correlated features from a private correlation matrix, and the pair that goes together most."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,12 +16,17 @@ FARTHEST = 0.5
 """Groups are joined while their mean distance, 1 - correlation, is at most this."""
 
 
-def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tuple[tuple[str, ...], ...]:
+def find_groups(
+    measurer: Measurer, features: Sequence[str], loss: Loss, *, with_missing: Collection[str] = ()
+) -> tuple[tuple[str, ...], ...]:
     """Find sets of correlated features, for `loss`, from all moments of the whole table.
 
     Average linkage on the distance 1 - r of noisy correlations; all after the sums is post-processing.
+
+    Args: with_missing: features whose last cell is that of missing values.
     """
-    place = {name: positions(measurer.domain.size(name)) for name in features}
+    sizes = {name: measurer.domain.size(name) for name in features}
+    place = {name: positions(size, missing=name in with_missing) for name, size in sizes.items()}
     pairs = list(itertools.combinations(features, 2))
     entries: list[Entry] = [{}, *({name: levels(place[name])} for name in features)]
     entries += [{name: levels(2 * place[name] ** 2 - 1)} for name in features]
@@ -41,7 +46,13 @@ def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tupl
 
 
 def related_pair(
-    measurer: Measurer, features: Sequence[str], laws: Moments, sizes: Values, loss: Loss
+    measurer: Measurer,
+    features: Sequence[str],
+    laws: Moments,
+    sizes: Values,
+    loss: Loss,
+    *,
+    with_missing: Collection[str] = (),
 ) -> tuple[str, str]:
     """Choose the two features that go together most inside classes, for `loss`.
 
@@ -54,6 +65,7 @@ def related_pair(
         laws: of the features, without relations; noisy.
         sizes: (classes,), noisy rows, at least 0.
         loss: what the choice costs.
+        with_missing: features whose last cell is that of missing values.
     """
     from scipy.special import ndtr
 
@@ -61,7 +73,10 @@ def related_pair(
     above = ndtr((laws.centers - edges) / laws.scales)
     shares = dict(zip(features, np.moveaxis(np.stack([1 - above, above]), 2, 0), strict=True))
     view = measurer.coarsen(
-        {name: halves(measurer.domain.size(name), edge) for name, edge in zip(features, edges, strict=True)}
+        {
+            name: halves(measurer.domain.size(name), edge, missing=name in with_missing)
+            for name, edge in zip(features, edges, strict=True)
+        }
     )
     pairs = map(view.domain.clique, itertools.combinations(features, 2))
     ((one, other),) = view.select({(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss)

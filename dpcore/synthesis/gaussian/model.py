@@ -17,13 +17,23 @@ from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
 
 
-def positions(size: int) -> Values:
-    """Return the positions of the cells of a column, evenly from -1 to 1, its public bounds."""
+def positions(size: int, *, missing: bool = False) -> Values:
+    """Return the positions of the cells of a column, evenly from -1 to 1, its public bounds.
+
+    Args: missing: whether the last cell is that of missing values, which lies in the middle.
+    """
+    if missing:
+        return np.append(positions(size - 1), 0.0)
     return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
 
 
-def halves(size: int, edge: float) -> Integers:
-    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both occur if they can."""
+def halves(size: int, edge: float, *, missing: bool = False) -> Integers:
+    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both occur if they can.
+
+    Args: missing: as of `positions`.
+    """
+    if missing:
+        return np.append(halves(size - 1, edge), int(edge < 0))
     high = positions(size) > edge
     high[-1:] = True
     high[:1] = size == 1
@@ -42,6 +52,7 @@ class GaussianModel(Model):
         moments: of the features.
         split: laws of the features in two cells of each class; None where the noise did not allow them.
         shares: column -> (classes, cells), noisy counts of categories, at least 0.
+        with_missing: features whose last cell was that of missing values; no drawn row has it.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -53,6 +64,7 @@ class GaussianModel(Model):
     moments: Moments
     shares: Mapping[str, Values]
     split: ClassSplit | None = None
+    with_missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = len(self.counts), len(self.features)
@@ -84,7 +96,7 @@ class GaussianModel(Model):
             codes[name] = sample_cells(classes, table, rng)
         places = self._places(classes, rng)
         for number, name in enumerate(self.features):
-            last = self.domain.size(name) - 1
+            last = self.domain.size(name) - 1 - (name in self.with_missing)
             codes[name] = np.rint((places[:, number] + 1) / 2 * last).astype(np.int64)
         return {name: codes[name] for name in self.domain.names}
 
@@ -100,6 +112,7 @@ class GaussianModel(Model):
             "covariances": pack(self.moments.covariances),
             "shares": {name: pack(table) for name, table in self.shares.items()},
             "halves": None if self.split is None else self.split.to_dict(),
+            **({"with_missing": list(self.with_missing)} if self.with_missing else {}),
         }
 
     @classmethod
@@ -113,6 +126,7 @@ class GaussianModel(Model):
             moments=Moments(centers=unpack(fields["centers"]), covariances=unpack(fields["covariances"])),
             shares={name: unpack(table) for name, table in fields["shares"].items()},
             split=None if fields["halves"] is None else ClassSplit.from_dict(fields["halves"]),
+            with_missing=tuple(fields.get("with_missing", ())),
         )
 
     def _places(self, classes: Integers, rng: np.random.Generator) -> Values:

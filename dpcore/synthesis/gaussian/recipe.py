@@ -30,8 +30,9 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise
 from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.schema.column import Categorical
+from dpcore.schema.column import Categorical, Column
 from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.origin import Origin
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
@@ -39,7 +40,7 @@ from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
 from dpcore.synthesis.gaussian.model import GaussianModel, halves, positions
 from dpcore.synthesis.gaussian.moments import moments
 from dpcore.synthesis.gaussian.split_classes import ClassSplit, split_classes, split_of
-from dpcore.tables.counts import Marginal, check_cells
+from dpcore.tables.counts import Marginal, Values, check_cells
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
 
@@ -79,6 +80,8 @@ class Gaussian(Recipe):
             means, then variances too, and then products where groups have any, or else the means in two cells
             of each class. With "pair", better for regression and clusters and worse for classifiers,
             variances and the product of the two features that go together most inside classes.
+        with_missing: features whose last cell is that of missing values, which count as the middle of the
+            bounds and are in no drawn row.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -88,9 +91,11 @@ class Gaussian(Recipe):
     one_hot: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] | None = ()
     detail: Detail | None = None
+    with_missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "with_missing", tuple(self.with_missing))
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
         if not self.features + self.one_hot:
             raise UsageError("there must be at least one feature", remedy="name a column besides the label")
@@ -134,9 +139,13 @@ class Gaussian(Recipe):
         schema.domain.size(label)
         names = [name for name in schema.domain.names if name != label] if columns is None else list(columns)
         features = [name for name in names if name not in one_hot]
+        for name in (label, *names):
+            column = schema.column(name)
+            if column.values_size < 2 <= column.size:  # of one value and missing ones
+                raise _tells_nothing(name)
         for name in features:
             column = schema.column(name)
-            if column.missing or (isinstance(column, Categorical) and not column.ordered and column.size > 2):
+            if not has_numbers(column):
                 raise ParameterError(
                     "column {column!r} holds no numbers, or not in every row",
                     remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
@@ -149,18 +158,19 @@ class Gaussian(Recipe):
             one_hot=tuple(name for name in names if name in one_hot),
             groups=None if groups is None else tuple(map(tuple, groups)),
             detail=detail,
+            with_missing=tuple(name for name in features if schema.column(name).missing),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as versions before `with_missing` wrote it where there are none."""
+        return {name: value for name, value in super().to_dict().items() if name != "with_missing" or value}
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, a column named twice, a label or feature of one cell, and too many sums."""
         domain.clique((self.label, *self.features, *self.one_hot))
         for name in (self.label, *self.features, *self.one_hot):
             if domain.size(name) < 2:
-                raise ParameterError(
-                    "column {column!r} has one cell, which tells nothing apart",
-                    remedy="choose another column",
-                    column=name,
-                )
+                raise _tells_nothing(name)
         check_entries(len(self._first(domain)))
         if self.groups is None:
             check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
@@ -197,7 +207,8 @@ class Gaussian(Recipe):
         groups = self.groups
         if groups is None:
             on_progress("measuring", 0.1)
-            groups = find_groups(measurer, self.features, loss.share(GROUP_SHARE))
+            share = loss.share(GROUP_SHARE)
+            groups = find_groups(measurer, self.features, share, with_missing=self.with_missing)
         pairs = _pairs(groups)
         left = loss.share(self._left())
         detail: Detail = self.detail or "means"
@@ -210,7 +221,11 @@ class Gaussian(Recipe):
         first = measurer.sums(by, self._first(domain), left.share(parts[0]))
         if detail == "pair" and len(parts) > 2:
             law = self._published(domain, first, None, [], loss)[1]
-            wanted = [related_pair(measurer, self.features, law.moments, law.counts, left.share(parts[2]))]
+            share = left.share(parts[2])
+            pair = related_pair(
+                measurer, self.features, law.moments, law.counts, share, with_missing=self.with_missing
+            )
+            wanted = [pair]
         second = None
         if len(parts) > 1:
             second = measurer.sums(by, self._second(domain, wanted), left.share(parts[1]))
@@ -280,19 +295,26 @@ class Gaussian(Recipe):
         split = self.features[number]
         entries = self._first(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
-        view = measurer.coarsen({split: halves(measurer.domain.size(split), edge)})
+        cells = halves(measurer.domain.size(split), edge, missing=split in self.with_missing)
+        view = measurer.coarsen({split: cells})
         return split_classes(view.sums((self.label, split), entries, loss), model.moments, number, edge)
 
     def _first(self, domain: Domain) -> list[Entry]:
         """Return the entries of rows, features and categories."""
-        entries: list[Entry] = [{}, *({name: levels(positions(domain.size(name)))} for name in self.features)]
+        places = self._places(domain)
+        entries: list[Entry] = [{}, *({name: levels(places[name])} for name in self.features)]
         for name in self.one_hot:
             entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
         return entries
 
+    def _places(self, domain: Domain) -> dict[str, Values]:
+        return {
+            name: positions(domain.size(name), missing=name in self.with_missing) for name in self.features
+        }
+
     def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
         """Return the entries 2 x^2 - 1 of features, and products of pairs."""
-        place = {name: positions(domain.size(name)) for name in self.features}
+        place = self._places(domain)
         squares: list[Entry] = [{name: levels(2 * place[name] ** 2 - 1)} for name in self.features]
         return squares + [{name: levels(place[name]) for name in pair} for pair in pairs]
 
@@ -320,11 +342,29 @@ class Gaussian(Recipe):
                 [(index[a], index[b]) for a, b in pairs],
             ),
             shares=shares,
+            with_missing=self.with_missing,
         )
         sizes = Marginal(
             clique=first.by, values=first.values[:, 0], variance=first.deviation**2, noise=sums_noise(loss)
         )
         return {sizes.clique: sizes}, model
+
+
+def _tells_nothing(name: str) -> ParameterError:
+    return ParameterError(
+        "column {column!r} has one cell, which tells nothing apart",
+        remedy="choose another column",
+        column=name,
+    )
+
+
+def has_numbers(column: Column) -> bool:
+    """Return whether the cells of a column are in the order of numbers, or two, in nearly every row.
+
+    A cell for missing values that a rule declared is no obstacle: nobody said that values are missing.
+    """
+    many = isinstance(column, Categorical) and not column.ordered and column.values_size > 2
+    return not many and (not column.missing or column.origin("missing") == Origin.RULE)
 
 
 def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:

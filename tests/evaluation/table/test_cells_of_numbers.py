@@ -19,13 +19,13 @@ from dpcore.accounting.events import Event
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.evaluation.table.cells_of_numbers import (
-    FACTS,
     CellsOfNumbers,
     loss_of_search,
     rows_hidden,
     widest,
 )
 from dpcore.schema import Column, Integer, Real
+from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
@@ -113,7 +113,7 @@ def test_any_noise_ends_in_a_declaration(column: Column, seed: int, share: float
     (fields,) = answer["columns"]
     found = Column.from_dict(fields)
     assert found.encode(measurer.rows).max() < found.size
-    assert set(found.from_data).isdisjoint(FACTS)
+    assert set(found.from_data).isdisjoint(CELLS)
 
 
 def frame_of(rows: int = 60_000) -> pd.DataFrame:
@@ -210,7 +210,7 @@ def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
     assert (again.schema, again.balance().spent) == (curator.schema, spent)
     release = again.run(dp.Marginals(cliques=[("pay",), ("city",)]), dp.ApproxDP(epsilon="0.5", delta="1e-9"))
     assert dict(release.guarantee.found) == {"pay": f"rho {loss.amount}"}
-    assert set(release.guarantee.from_data["pay"]).isdisjoint(FACTS)
+    assert set(release.guarantee.from_data["pay"]).isdisjoint(CELLS)
     assert (again.schema.taken, release.schema.taken) == (("city",), ("city",))
     assert dp.read_release(release.to_json().encode()).guarantee == release.guarantee
     assert dp.Schema.from_json(again.schema.to_json()).found == again.schema.found
@@ -275,7 +275,7 @@ def test_people_with_several_rows_and_columns_with_gaps() -> None:
     curator = opened(frame, schema=schema, columns=["value"], budget=dp.PureDP(epsilon=3))
     column = curator.schema.column("value")
     assert {"0.25", "7"} <= set(column.labels)
-    assert (column.missing, column.synonyms) == (True, (("<0.5", "0.25"),))
+    assert (column.missing, column.synonyms, column.missing_tokens) == (True, (), ())
     assert curator._engine.counts([()])[0].values == 16_000
 
 

@@ -18,7 +18,7 @@ from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
 from dpcore.synthesis.gaussian.class_means import SPREAD, class_means
 from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
-from dpcore.synthesis.gaussian.model import positions
+from dpcore.synthesis.gaussian.model import halves, positions
 from dpcore.synthesis.gaussian.moments import Moments, moments, possible
 from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, SHARES, Gaussian
 from dpcore.tables.sums import NoisySums
@@ -509,3 +509,28 @@ def test_a_part_of_the_table() -> None:
         exact = table(300, seed)["ill"].value_counts()[["no", "yes"]]
         assert np.rint(release.marginals[("ill",)].values).tolist() == exact.tolist()
     assert curator.balance().spent == half.epsilon * 10**12
+
+
+def test_a_cell_for_missing_values_is_no_feature_of_its_own() -> None:
+    """Numbers would be drawn by their categories, class by class, because a rule gave them one more cell."""
+    assert positions(6, missing=True).tolist() == [-1, -0.5, 0, 0.5, 1, 0]
+    assert halves(5, 0.2, missing=True).tolist() == [0, 0, 1, 1, 0]
+    assert halves(5, -0.2, missing=True).tolist() == [0, 0, 1, 1, 1]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"label": ["a", "b"] * 2_000, "x": rng.integers(0, 50, 4_000)})
+    frame.loc[frame["label"] == "b", "x"] += 40
+    schema = dp.suggest_schema(frame)
+    recipe = Gaussian.of(schema, label="label")
+    assert (recipe.features, recipe.one_hot, recipe.with_missing) == (("x",), (), ("x",))
+    assert Gaussian.from_dict(recipe.to_dict()) == recipe
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=100), ledger=dp.MemoryLedger())
+    drawn = curator.run(recipe, dp.PureDP(epsilon=50)).sample(4_000, seed=1)
+    assert not drawn["x"].isna().any()
+    means = drawn.groupby("label")["x"].mean()
+    assert abs(means["a"] - 24.5) < 4
+    assert abs(means["b"] - 64.5) < 4
+    by_hand = dp.Schema(
+        columns=(dp.Integer("x", low=0, high=99, missing=True), schema.column("label")), unit=schema.unit
+    )
+    with pytest.raises(dp.ParameterError, match="'x' holds no numbers, or not in every row"):
+        Gaussian.of(by_hand, label="label")

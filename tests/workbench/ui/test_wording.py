@@ -103,7 +103,8 @@ def test_guarantees_name_what_they_do_not_cover():
         kind="differential privacy",
         loss={"epsilon": "1/2", "delta": "1/1000000000"},
         unit="add or remove one person (one row)",
-        from_data={"age": ("low",)},
+        from_data={"age": ("low",), "load": ("kind",)},
+        found={"load": "epsilon 1/20"},
         known_from={"sex": "plainly public", "ward": "our web page", "zip": "plainly public"},
     )
     assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
@@ -111,7 +112,7 @@ def test_guarantees_name_what_they_do_not_cover():
     assert "known from outside (plainly public): sex, zip." in words
     assert "known from outside (our web page): ward." in words
     assert "epsilon 0.5 with delta 1e-09" in words
-    assert "taken from the data itself, of age" in words
+    assert "taken from the data itself: age (low)." in words
     assert "add or remove one person" in words
 
 

@@ -57,14 +57,39 @@ def names(question: facts.FactQuestion | None) -> list[str]:
     return [column.name for column in question.columns]
 
 
+def items(draft: Draft, question: facts.FactQuestion | None) -> list[facts.FactItem]:
+    assert question is not None
+    return facts.items_of(draft, now(draft), question)
+
+
+def answer(draft: Draft, source: str = "plainly public") -> None:
+    """Say yes to what is ticked."""
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    facts.put_told(draft, [item for item in items(draft, question) if item.proposed], question, source)
+
+
 def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     """One click took postcodes and costs of this very table as known, and every guarantee kept silent."""
     draft, schema = draft_and_schema()
     question = facts.next_question(draft, schema)
     assert question is not None
     assert question.kind == "public"
-    assert names(question) == ["sex", "age", "ward"]  # two people are of sex d, which everybody knows
-    facts.put(draft, question.columns, "plainly public")
+    assert names(question) == ["age"]
+    shown = items(draft, question)
+    assert [(item.column.name, item.kind, item.proposed) for item in shown] == [
+        ("sex", "values", False),
+        ("zip", "values", False),
+        ("ward", "values", False),
+        ("age", "values", True),
+    ]
+    assert [item.content for item in shown[:3]] == [
+        ("d", "m", "w"),  # two people are of sex d
+        ("99998", "01067", "04103"),
+        ("CHIRURGIE", "Chirurgie", "Innere"),
+    ]
+    answer(draft)
+    assert now(draft).column("age").from_data == ()
     question = facts.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("round", ["stay", "cost", "birth"])
@@ -74,46 +99,66 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
         (0, 5000),
         ("1930-01-01", "1989-12-31"),
     ]
-    facts.put(draft, [column for column in rounded if column], "round")
+    facts.put_rounded(draft, [column for column in rounded if column])
+    assert {"low", "high"} <= set(now(draft).column("cost").from_data), "they follow the table's own"
+    assert now(draft).column("cost").high == 5000  # type: ignore[attr-defined]
     question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("one", ["sex"])
+    answer(draft, "the form")
+    assert now(draft).column("sex").from_data == ()
+    question = facts.next_question(draft, now(draft))
+    assert names(question) == ["zip"]
     assert question is not None
-    assert (question.kind, names(question)) == ("one", ["zip"])
     assert facts.rare(draft, now(draft), question.columns[0]) == ("99998",)  # four rows of two people
     zips = question.columns[0]
     assert isinstance(zips, dp.Categorical)
-    facts.put(draft, [facts.without(zips, ("99998",))], "shared labels")
-    schema = now(draft)
-    assert facts.next_question(draft, schema) is None
-    assert schema.from_data == {}
-    assert schema.column("zip").labels == ("01067", "04103", "(other)")
-    assert {column.name: column.known_from for column in schema.columns} == {
-        "sex": "plainly public", "age": "plainly public", "ward": "plainly public", "stay": "round",
-        "cost": "round", "birth": "round", "zip": "shared labels",
-    }  # fmt: skip
+    facts.put(draft, [facts.without(zips, ("99998",))])
+    assert now(draft).column("zip").labels == ("01067", "04103", "(other)", "(missing)")
+    assert set(now(draft).column("zip").from_data) == {"kind", "categories", "other"}, (
+        "which ones are rare too"
+    )
     facts.take_back(draft)
     assert names(facts.next_question(draft, now(draft))) == ["zip"]
+    assert {column.name: column.known_from for column in now(draft).columns if column.known_from} == {
+        "sex": "the form", "age": "plainly public",
+    }  # fmt: skip
 
 
-def test_round_bounds_are_no_source_of_the_cells_between() -> None:
-    """Amounts that many of these very rows share would count as known for any such table."""
-    rng = np.random.default_rng(1)
-    amounts = np.where(rng.random(5000) < 0.1, 7688.0, rng.lognormal(8, 2, 5000).round(2))
-    table = pd.DataFrame({"amount": amounts, "score": rng.random(5000).round(4)})
-    schema = dp.suggest_schema(table)
-    assert 7688.0 in schema.column("amount").special  # type: ignore[attr-defined]
-    grid = to_grid(schema, list(table.columns))
-    draft = Draft(name="t", frame=table, schema=schema, grid=grid, edited=grid, notes=(), dataset="d")
-    question = facts.next_question(draft, schema)
+def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
+    """A yes to the labels would make public a word that nobody was shown."""
+    draft, _schema = draft_and_schema()
+    line = draft.edited["column"] == "stay"
+    draft.edited.loc[line, ["means missing", "counts as"]] = ["-9", "many = 18"]
+    draft.edited.loc[line, "known from"] = "the discharge form"
+    stay = now(draft).column("stay")
+    assert stay.from_data == ("missing_tokens", "synonyms"), "typed after the cells were shown"
+    draft.left |= {"sex", "zip", "ward", "age", "cost", "birth"}
+    question = facts.next_question(draft, now(draft))
+    shown = items(draft, question)
+    assert [(item.kind, item.content, item.proposed) for item in shown] == [
+        ("missing_tokens", ("-9",), False), ("synonyms", ("many = 18",), False),
+    ]  # fmt: skip
     assert question is not None
-    assert question.kind == "round"
-    facts.put_rounded(draft, filter(None, map(columns.rounded, question.columns)), "round")
+    facts.put_told(draft, shown[:1], question, "the discharge form")
+    assert now(draft).column("stay").from_data == ("synonyms",)
+    draft.edited.loc[line, "means missing"] = "-9 | -8"
+    assert now(draft).column("stay").from_data == ("missing_tokens", "synonyms"), (
+        "another text is another item"
+    )
+
+
+def test_one_answer_takes_the_cell_for_missing_away() -> None:
+    """Where no cell can be empty, every column would keep a cell that nobody needs; or lose it unseen."""
+    draft, schema = draft_and_schema()
+    assert all(column.missing and column.origin("missing") == "public rule" for column in schema.columns)
+    facts.put_missing(draft, False)
     after = now(draft)
-    assert {"special", "cuts"} <= set(after.column("amount").from_data)
-    assert "high" not in after.column("amount").from_data
-    assert {column.name: column.known_from for column in after.columns} == {"amount": "", "score": "round"}
-    assert facts.next_question(draft, after) is None
-    facts.take_back(draft)
-    assert names(facts.next_question(draft, now(draft))) == ["amount", "score"]
+    assert not any(column.missing for column in after.columns)
+    assert all(column.origin("missing") == "told by the owner" for column in after.columns)
+    facts.put_missing(draft, True)
+    assert now(draft) == schema
+    draft.edited.loc[draft.edited["column"] == "sex", "missing"] = False
+    assert "missing" in now(draft).column("sex").from_data, "one column by itself: after a look at its gaps"
 
 
 def test_what_is_left_stays_marked() -> None:
@@ -132,14 +177,43 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
     """Two spellings of one ward would be two wards in every result."""
     draft, schema = draft_and_schema()
     joined = facts.twins(schema.columns)
-    assert joined["ward"].labels == ("Chirurgie", "Innere")
+    assert joined["ward"].labels == ("Chirurgie", "Innere", "(missing)")
     facts.put(draft, joined.values())
     ward = now(draft).column("ward")
-    assert ward.from_data  # joining says nothing about where the list is from
-    assert ward.synonyms == (("CHIRURGIE", "Chirurgie"),)
+    assert set(ward.from_data) == {"kind", "categories", "spellings"}
+    assert ward.synonyms == ()
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]
     assert facts.twins(now(draft).columns) == {}
+    draft.edited.loc[draft.edited["column"] == "ward", "known from"] = "the hospital's list"
+    assert now(draft).column("ward").from_data == ("spellings",), "somebody's spelling was the reason for it"
+    draft.edited.loc[draft.edited["column"] == "ward", "categories"] = "CHIRURGIE | Innere"
+    assert now(draft).column("ward").labels[:2] == ("CHIRURGIE", "Innere")
+    assert np.bincount(now(draft).column("ward").encode(draft.frame["ward"])).tolist() == [400, 200]
+
+
+@pytest.mark.parametrize(
+    "spelled", [["Surgery"], ["surgery"], ["SURGERY", "surgery"], ["surgery", "sURGERY"]]
+)
+def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> None:
+    """The spelling of one person would be the printed name of a ward."""
+    column = dp.Categorical("ward", categories=(*spelled, "a", "A"))
+    assert facts.twins([column])["ward"].categories == ("Surgery", "A")
+
+
+def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
+    """Joined with many, one person's spelling would be proposed as plainly public."""
+    table = pd.DataFrame({"mood": ["good", "bad"] * 300 + ["gOOD"]})
+    schema = dp.suggest_schema(table)
+    grid = to_grid(schema, ["mood"])
+    draft = Draft(name="t", frame=table, schema=schema, grid=grid, edited=grid, notes=(), dataset="d")
+    assert facts.rare(draft, schema, schema.column("mood")) == ("gOOD",)
+    (joined,) = facts.twins(schema.columns).values()
+    assert facts.rare(draft, schema, joined) == ("gOOD",)
+    facts.put(draft, [joined])
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    assert question.kind == "one"
 
 
 def test_cells_that_cannot_be_read_are_listed() -> None:
@@ -147,6 +221,9 @@ def test_cells_that_cannot_be_read_are_listed() -> None:
     draft, schema = draft_and_schema()
     assert facts.unread(draft, schema.column("birth")) == ("00.00.1950",)
     assert facts.unread(draft, schema.column("cost")) == ()
+    words = pd.DataFrame({"x": [*map(str, range(200)), "k.A.", "<3", "word"]})
+    draft.frame = words
+    assert facts.unread(draft, dp.suggest_schema(words).column("x")) == ("word",), "a rule reads the others"
 
 
 COLUMNS = [

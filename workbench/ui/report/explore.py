@@ -44,7 +44,7 @@ def section(release: Release) -> str:
     model, names, total = release.model, columns_of(release), float(release.answer(()).values)
     tables = model.measurements if isinstance(model, SyntheticModel) else [*release.marginals.values()]
     drawn = min(MAX_DRAWN, max(1, round(total)))
-    codes = model.sample_codes(drawn, np.random.default_rng(0))
+    codes = release.draw_codes(drawn, np.random.default_rng(0))
     content = {
         "drawn": drawn,
         "scale": total / drawn,
@@ -69,9 +69,10 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     """
     column, model = release.schema.column(name), release.model
     most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
-    labels, counts = folded(column.labels, release.answer((name,)), most=most)
-    cells = np.arange(len(column.labels))
-    width = -(-len(cells) // len(labels))
+    (shown,), counts = release.shown(release.answer((name,)))
+    labels, counts = folded(shown, counts, most=most)
+    cells = np.arange(column.size)
+    width = -(-len(shown) // len(labels))
     groups = model.grouping.groups.get(name, cells) if isinstance(model, SyntheticModel) else cells
     return {
         "name": printable(name, at_most=60),

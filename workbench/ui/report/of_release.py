@@ -156,25 +156,27 @@ def _pictures(release: Release, cliques: Sequence[Clique], level: float) -> list
 
 def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
     """Return labels, counts and ends of the bars of a column, cells of no order that may be empty as one."""
-    column, counts = release.schema.column(name), release.answer((name,))
-    few = [label for label, low in zip(column.labels, counts.low.tolist(), strict=True) if low <= 0]
-    if isinstance(column, IntervalColumn) or not 1 < len(few) < column.size:
-        labels, counts = folded(column.labels, counts, most=MAX_BARS)
+    column = release.schema.column(name)
+    (cells,), counts = release.shown(release.answer((name,)))
+    few = [label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0]
+    if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
+        labels, counts = folded(cells, counts, most=MAX_BARS)
         return labels, counts.values.tolist(), [*zip(counts.low.tolist(), counts.high.tolist(), strict=True)]
     rest, kept = count_rows(release, {name: few}), counts.low > 0
-    labels = [*(each for each in column.labels if each not in few), _("others, too small to tell")]
+    labels = [*(each for each in cells if each not in few), _("others, too small to tell")]
     ends = [*zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True), (rest.low, rest.high)]
     return labels, [*counts.values[kept].tolist(), rest.value], ends
 
 
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column, unit = release.schema.column(name), sentences.counted(release)
-    labels, counts = folded(column.labels, release.answer((name,)), most=MAX_BARS)
+    (cells,), counts = release.shown(release.answer((name,)))
+    labels, counts = folded(cells, counts, most=MAX_BARS)
     heading = shown(name, at_most=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
     bars, values, ends = _bars(release, name)
     drawing = (
-        upright_bars(_ticks(column, bars), values, ends, unit=unit, alt=alt, title=name)
+        upright_bars(_ticks(column, cells, bars), values, ends, unit=unit, alt=alt, title=name)
         if isinstance(column, IntervalColumn) or len(bars) > LYING_BARS
         else lying_bars(bars, values, ends, unit=unit, alt=alt)
     )
@@ -192,18 +194,17 @@ def _within(column: str, counts: Answer, unit: str) -> str:
     )
 
 
-def _ticks(column: Column, bars: Sequence[str]) -> Sequence[str]:
+def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequence[str]:
     """Return what stands below bars: of numbers and dates the bound where each begins."""
     if not isinstance(column, IntervalColumn):
         return bars
     starts = [f"{each:g}" if isinstance(each, float) else str(each) for each in column.bounds[:-1]]
-    return [*starts, *column.labels[len(starts) :]][:: -(-column.size // MAX_BARS)]
+    return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
 def _two_way(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, at_most=40) for name in pair)
-    labels = [release.schema.column(name).labels for name in pair]
-    counts = release.answer(pair)
+    labels, counts = release.shown(release.answer(pair))
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
     unit, values = sentences.counted(release), fold_table(counts.values, MAX_SIDE).tolist()

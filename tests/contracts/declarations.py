@@ -1,0 +1,223 @@
+"""Neighboring tables that change a fact of a declaration, and everything of a release that others may see.
+
+Noise is drawn on the first table and handed to the run on the second one, below all accounting, so that what
+differs between two releases follows from facts and not from chance.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.io import to_csv
+from dpcore.mechanisms import measurer
+from dpcore.schema import Schema
+from dpcore.synthesis.base import Recipe
+from workbench.store.job import Job
+from workbench.synthesize.script import notebook, reading_of, script
+from workbench.ui.language import Words
+from workbench.ui.report import downloads, explore, of_release
+from workbench.ui.report.document import page
+
+FACTS = Words("records.facts")
+ROWS = 400
+EPSILON = dp.PureDP(epsilon=1)
+BUDGET = dp.PureDP(epsilon=3)
+COLUMN, OTHER = "answer", "sex"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A table without a person, and the value with which that person changes a fact.
+
+    Attributes:
+        name: of the fact that changes.
+        values: of everybody else.
+        hers: her value, of which no other surface may tell.
+        column: what the column is called.
+        marks: facts of which one must be marked, where what leaves differs.
+    """
+
+    name: str
+    values: Sequence[str]
+    hers: str
+    column: str = COLUMN
+    marks: tuple[str, ...] = ()
+
+    def table(self, *, with_her: bool) -> pd.DataFrame:
+        """The table as a file of texts has it."""
+        values = [*self.values, self.hers] if with_her else [*self.values]
+        others = ["F" if place % 2 else "M" for place in range(len(values))]
+        return pd.DataFrame({self.column: pd.Series(values, dtype="str"), OTHER: others})
+
+    def recipe(self) -> Recipe:
+        """A table of each column."""
+        columns = (OTHER,) if self.column == "patient_id" else (self.column, OTHER)
+        return dp.Independent(columns=columns)
+
+
+def _every(*values: str, rows: int = ROWS) -> list[str]:
+    return [values[place % len(values)] for place in range(rows)]
+
+
+_rng = np.random.default_rng(0)
+_LOADS = [f"{value:.1f}" for value in _rng.gamma(3, 20, ROWS)]
+_COSTS = [f"{500 + 7.31 * place:.2f}" for place in range(ROWS - 9)] + ["7688.5"] * 9
+_NUMBERS = _every(*map(str, range(10)), rows=392)
+_BOUNDS = ("low", "high", "bin_width", "cuts", "special", "step")
+
+CHANGES = [
+    Change(name="kind", values=_NUMBERS + ["word"] * 8, hers="word", marks=("kind",)),
+    Change(
+        name="decimals", values=_every(*map(str, range(19))), hers="2.5", marks=("kind", "low", "special")
+    ),
+    Change(name="bounds", values=_every(*map(str, range(99))), hers="999", marks=_BOUNDS),
+    Change(name="cells", values=_every(*map(str, range(0, 40_000, 100))), hers="9000001", marks=_BOUNDS),
+    Change(name="single values", values=_COSTS, hers="7688.5", marks=_BOUNDS),
+    Change(name="dates", values=_every("2012-03-01", "2021-12-30"), hers="2022-03-05", marks=_BOUNDS),
+    Change(name="categories", values=_every("good", "bad"), hers="Zzyzx", marks=("categories",)),
+    Change(name="order", values=_every("10", "20", "5000"), hers="7", marks=("categories",)),
+    Change(name="truth values", values=_every("yes", "no"), hers="maybe", marks=("kind", "categories")),
+    Change(
+        name="printed labels", values=_every("good", "bad"), hers="gOOD", marks=("categories", "spellings")
+    ),
+    Change(
+        name="the common spelling",
+        values=_every("gOOD", "bad"),
+        hers="good",
+        marks=("categories", "spellings"),
+    ),
+    Change(name="limits of detection", values=_LOADS, hers="<0.4817", marks=_BOUNDS),
+    Change(name="limits of ages", values=_every(*map(str, range(20, 60))), hers="<3", column="age"),
+    Change(name="words for missing", values=_every("good", "bad"), hers="unBekannt"),
+    Change(name="words for missing numbers", values=_LOADS, hers="unBekannt"),
+    Change(name="missing", values=_every("good", "bad"), hers=""),
+    Change(name="missing numbers", values=_LOADS, hers=""),
+    Change(name="missing dates", values=_every("2012-03-01", "2021-12-30"), hers="k.A."),
+    Change(name="unreadable", values=_LOADS, hers="Quokka"),
+    Change(name="unreadable dates", values=_every("2012-03-01", "2021-12-30"), hers="2020-02-31"),
+    Change(name="no number in a list", values=_every("10", "20", "5000"), hers="Quokka"),
+    Change(name="conventional bounds", values=_every(*map(str, range(20, 60))), hers="130", column="age"),
+    Change(name="who is named", values=list(map(str, range(ROWS))), hers="7", column="patient_id"),
+    Change(name="who is not named", values=list(map(str, range(ROWS))), hers="401", column="patient_id"),
+]
+"""Every fact that a declaration can hold, and a person who changes it."""
+NUMBERS = [
+    change
+    for change in CHANGES
+    if change.values[-1].replace(".", "").isdigit()
+    and change.column == COLUMN
+    and change.name != "order"
+    and change.name != "no number in a list"
+]
+"""Those about a column of numbers, whose cells can be found privately."""
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What came of one table.
+
+    Attributes:
+        release: of both columns.
+        surfaces: everything that others may see, by name.
+    """
+
+    release: dp.Release
+    surfaces: dict[str, str]
+
+
+@contextlib.contextmanager
+def same_noise() -> Iterator[Callable[[], None]]:
+    """Hand the noisy answers of the first run to the second one, which begins when the result is called."""
+    answers: list[Any] = []
+    asked: dict[str, int | None] = {"next": None}
+    draw = measurer.discrete_laplace
+
+    def answer(counts: Any, **options: Any) -> Any:
+        place = asked["next"]
+        if place is None:
+            answers.append(draw(counts, **options))
+            return answers[-1]
+        asked["next"] = place + 1
+        if place < len(answers) and np.shape(answers[place]) == np.shape(counts):
+            return answers[place]
+        return draw(counts, **options)  # another question, which the test will see
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measurer, "discrete_laplace", answer)
+        yield lambda: asked.update(next=0)
+
+
+def surfaces(release: dp.Release, schema: Schema) -> dict[str, str]:
+    """Return what leaves with a release and its declaration, as texts without times and random ids."""
+    document = of_release.document(release)
+    job = Job(
+        table="table.csv", schema=schema, budget=BUDGET, recipe=dp.Independent(columns=(OTHER,)), loss=EPSILON
+    )
+    reading = reading_of(job.table)
+    texts = {
+        "release": release.to_json(),
+        "guarantee": downloads.guarantee_json(release),
+        "report": of_release.file(release).decode(),
+        "shared page": page(document).html(),
+        "counts": downloads.counts(release).to_csv(),
+        "data package": downloads.datapackage(release),
+        "drawn rows": to_csv(release.sample_table(500, seed=0)).decode(),
+        "codebook": schema.shared().to_json(),
+        "job": job.to_json(),
+        "script": script(job, reading),
+        "notebook": notebook(job, reading),
+    }
+    if explore.explorable(release):
+        texts["explore page"] = of_release.interactive_file(release).decode()
+    return {name: _plain(text, release.request_id) for name, text in texts.items()}
+
+
+def _plain(text: str, request_id: str) -> str:
+    text = text.replace(request_id, "request")
+    text = re.sub(r"data:[^\"]*;base64,[^\"]*", "(a file of these)", text)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "digest", text)
+    return re.sub(r"20\d\d-\d\d-\d\dT[0-9:+.]+", "then", text)
+
+
+PAGES = ("report", "shared page", "explore page")
+MARKED = ("release", "guarantee", "data package")
+"""Surfaces that carry the guarantee as fields."""
+DECLARED = ("codebook", "job", "script", "notebook")
+"""Those that carry the declaration of every column."""
+
+
+def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
+    """Check that what leaves is the same with her and without her, or marked; return what differs."""
+    differs = [name for name in without.surfaces if without.surfaces[name] != with_her.surfaces.get(name)]
+    if not differs:
+        return []
+    marked = with_her.release.guarantee.from_data.get(change.column, ())
+    named = [fact for fact in change.marks if fact in marked]
+    assert named, (change.name, differs, marked)
+    for name in differs:
+        text = with_her.surfaces[name]
+        if name in PAGES:
+            assert "taken from the data itself" in text, (change.name, name)
+            assert any(FACTS[fact] in text for fact in named), (change.name, name)
+        if name in (*MARKED, *DECLARED):
+            assert "from_data" in text, (change.name, name)
+            assert any(fact in text.partition("from_data")[2] for fact in named), (change.name, name)
+    return differs
+
+
+def check_texts(change: Change, with_her: Outcome) -> None:
+    """Check that a text which means missing, or counts as another one, is on no surface at all."""
+    if change.hers and not change.marks and not change.hers.isdigit():
+        for name, text in with_her.surfaces.items():
+            assert change.hers not in text, (change.name, name)
+            assert change.hers not in json.dumps(text), (change.name, name)

@@ -1,0 +1,178 @@
+"""What a declaration says is the same with and without any person, or marked wherever it is read.
+
+The pages are in `tests/pages/test_declarations.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.evaluation.table import cells_of_numbers
+from dpcore.io import read_table
+from dpcore.schema import Column, Schema, suggest
+from dpcore.schema.origin import WORDS, means_missing
+from dpcore.schema.values import as_text
+from tests.contracts.declarations import (
+    BUDGET,
+    CHANGES,
+    EPSILON,
+    NUMBERS,
+    Change,
+    Outcome,
+    check,
+    check_texts,
+    same_noise,
+    surfaces,
+)
+from workbench import __main__ as commands
+from workbench.store import start
+from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
+from workbench.store.settings import Settings
+
+Way = Callable[[Change, pd.DataFrame], Outcome]
+
+
+def by_suggestion(change: Change, table: pd.DataFrame) -> Outcome:
+    """The library: what is suggested is opened as it is."""
+    curator = dp.Curator.open(table, dp.suggest_schema(table), budget=BUDGET, ledger=dp.MemoryLedger())
+    release = curator.run(change.recipe(), EPSILON)
+    return Outcome(release=release, surfaces=surfaces(release, curator.schema))
+
+
+def by_search(change: Change, table: pd.DataFrame) -> Outcome:
+    """The library: the cells of the numbers are found privately."""
+    schema, ledger = dp.suggest_schema(table), dp.MemoryLedger()
+    curator = dp.open_with_cells(table, schema, [change.column], budget=BUDGET, ledger=ledger)
+    release = curator.run(change.recipe(), EPSILON)
+    made = surfaces(release, curator.schema)
+    searches = [line.request_id for line in curator.lines() if line.content.get("report")]
+    report = json.loads(curator.report(searches[0]).to_json())["report"]
+    made["report of the search"] = json.dumps({**report, "request_id": "", "created": ""})
+    return Outcome(release=release, surfaces=made)
+
+
+def pair(way: Way, change: Change) -> tuple[Outcome, Outcome]:
+    """Run on the table without her, and with the same noise on the table with her."""
+    with same_noise() as again:
+        without = way(change, change.table(with_her=False))
+        again()
+        return without, way(change, change.table(with_her=True))
+
+
+def named(change: Change) -> str:
+    return change.name
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=named)
+def test_what_is_suggested_is_the_same_without_her_or_marked(change: Change) -> None:
+    """A release would tell one person's spelling, word or number, and its page that it does not."""
+    without, with_her = pair(by_suggestion, change)
+    differs = check(change, without, with_her)
+    assert bool(differs) == bool(change.marks), differs
+    check_texts(change, with_her)
+
+
+@pytest.mark.parametrize("change", NUMBERS, ids=named)
+def test_what_is_found_privately_holds_nothing_of_hers(change: Change) -> None:
+    """Cells that were paid for would come with a fact that nobody paid for."""
+    without, with_her = pair(by_search, change)
+    differs = check(change, without, with_her)
+    kinds = {outcome.release.schema.column(change.column).kind for outcome in (without, with_her)}
+    assert not differs or len(kinds) == 2, (change.name, differs)
+    assert change.column not in {name for each in (without, with_her) for name in _taken(each)}
+
+
+def _taken(outcome: Outcome) -> tuple[str, ...]:
+    return outcome.release.schema.taken
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Way:
+    """The command line: a file, the schema that is suggested for it, a job and its release."""
+
+    def way(change: Change, table: pd.DataFrame) -> Outcome:
+        place = tmp_path / f"{len(table)}"
+        place.mkdir()
+        settings = dataclasses.replace(Settings(data_dir=place / "var"), sources=None)
+        store = Store(settings)
+        ledger, owners = SqlLedger(store), Owners(store)
+        monkeypatch.setattr(commands, "read_settings", lambda: settings)
+        monkeypatch.setattr(start, "ledger", lambda: ledger)
+        monkeypatch.setattr(start, "owners", lambda: owners)
+        file = place / "table.csv"
+        table.to_csv(file, index=False)
+        schema = dp.suggest_schema(read_table(file.read_bytes(), file.name).frame)
+        (place / "schema.json").write_text(schema.to_json())
+        (place / "recipe.json").write_text(json.dumps(change.recipe().to_dict()))
+        asked = ["--schema", place / "schema.json", "--recipe", place / "recipe.json", "--epsilon", 1]
+        assert commands.main(list(map(str, ["job", file, *asked, "--budget", 3]))) == 0
+        (place / "job.json").write_text(capsys.readouterr().out)
+        assert commands.main(list(map(str, ["release", place / "job.json", "--to", place / "out.json"]))) == 0
+        capsys.readouterr()
+        release = dp.Release.from_json((place / "out.json").read_text())
+        made = surfaces(release, schema)
+        made["written job"] = (place / "job.json").read_text().replace(str(place), "")
+        store.close()
+        return Outcome(release=release, surfaces=made)
+
+    return way
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=named)
+def test_commands_say_the_same_without_her_or_mark_it(change: Change, command: Way) -> None:
+    """What the library marks would leave without a mark beside the data."""
+    without, with_her = pair(command, change)
+    check(change, without, with_her)
+    check_texts(change, with_her)
+
+
+def _lists_what_occurs(column: Column, table: pd.DataFrame) -> Column:
+    """The fault of before: words for missing are those that occur, and a cell for them follows."""
+    texts = as_text(table[column.name]).dropna().unique()
+    words = tuple(text for text in texts if means_missing(text))
+    rules = tuple(rule for rule in column.rules if rule != WORDS)
+    return dataclasses.replace(
+        column, missing_tokens=words, missing=bool(words), rules=rules, **_unreadable(column, bool(words))
+    )
+
+
+def _unreadable(column: Column, missing: bool) -> dict[str, bool]:
+    return {"unreadable_is_missing": missing} if "unreadable_is_missing" in column.facts else {}
+
+
+def test_a_list_of_what_occurs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test itself must see the fault that it is there for."""
+    suggested = suggest.suggest_schema
+
+    def planted(table: pd.DataFrame) -> Schema:
+        schema = suggested(table)
+        columns = tuple(_lists_what_occurs(column, table) for column in schema.columns)
+        return dataclasses.replace(schema, columns=columns)
+
+    monkeypatch.setattr(dp, "suggest_schema", planted)
+    change = next(each for each in CHANGES if each.name == "words for missing")
+    with pytest.raises(AssertionError, match="words for missing"):
+        check(change, *pair(by_suggestion, change))
+
+
+def test_a_search_that_keeps_a_fact_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor may a search carry a synonym of the table into its answer."""
+    widest = cells_of_numbers.widest
+
+    def planted(column: Column) -> Column:
+        wide = widest(column)
+        return dataclasses.replace(wide, special=getattr(column, "special", ()))
+
+    monkeypatch.setattr("dpcore.curator.cells.widest", planted)
+    change = next(each for each in NUMBERS if each.name == "limits of detection")
+    with pytest.raises(AssertionError, match="limits of detection"):
+        check(change, *pair(by_search, change))

@@ -1,0 +1,88 @@
+"""The Data page: what its owner says yes to is the same with and without any person, or stays marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.contracts.declarations import (
+    CHANGES,
+    EPSILON,
+    Change,
+    Outcome,
+    check,
+    check_texts,
+    same_noise,
+    surfaces,
+)
+from tests.pages.tab import Tab
+from tests.tiers import but_first
+from workbench.session.draft import Draft
+from workbench.upload import facts
+
+YES = (
+    "Join them",
+    "Yes, this is plainly public",
+    "Use the round bounds",
+    "Leave it as taken from this table",
+)
+"""What a person in a hurry presses, as long as it is there."""
+FIRST = ("words for missing", "printed labels", "limits of detection")
+ORDERED = sorted(CHANGES, key=lambda change: change.name not in FIRST)
+
+
+def through_the_page(tab: Tab, change: Change, *, with_her: bool) -> Outcome:
+    """Upload, say yes to all that is proposed, open, release."""
+    content = change.table(with_her=with_her).to_csv(index=False).encode()
+    tab.go("upload").upload(content, "table.csv")
+    for _step in range(12):
+        labels = [button.label for button in tab.at.button]
+        answer = next((label for label in YES if label in labels), None)
+        if answer is None:
+            break
+        tab.press(answer)
+    caps = [group for group in tab.at.get("button_group") if group.label.startswith("Rows of one person")]
+    if caps and caps[0].value is None:
+        caps[0].set_value(1).run()
+    for field in tab.at.radio:
+        if field.label.startswith("Are both tables about the same people?"):
+            field.set_value("the same").run()
+    tab.press("Open the data set")
+    assert not tab.errors
+    release = tab.curator.run(change.recipe(), EPSILON)
+    made = surfaces(release, tab.curator.schema)
+    return Outcome(release=release, surfaces=made)
+
+
+@pytest.mark.parametrize("change", but_first(len(FIRST), ORDERED), ids=lambda change: change.name)
+def test_a_yes_is_the_same_without_her_or_marked(change: Change, new_tab: Callable[[], Tab]) -> None:
+    """An answer about labels would make public a word that nobody was shown."""
+    with same_noise() as again:
+        without = through_the_page(new_tab(), change, with_her=False)
+        again()
+        with_her = through_the_page(new_tab(), change, with_her=True)
+    check(change, without, with_her)
+    check_texts(change, with_her)
+
+
+def test_an_answer_that_clears_every_mark_is_seen(
+    new_tab: Callable[[], Tab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault of before: a yes to the labels took every mark off, also what nobody was shown."""
+
+    def planted(
+        draft: Draft, items: list[facts.FactItem], question: facts.FactQuestion, known_from: str
+    ) -> None:
+        every = facts.items_of(draft, draft.schema, question)
+        clear(draft, every, question, known_from)
+
+    clear = facts.put_told
+    monkeypatch.setattr(facts, "put_told", planted)
+    change = next(change for change in CHANGES if change.name == "categories")
+    with same_noise() as again:
+        without = through_the_page(new_tab(), change, with_her=False)
+        again()
+        with_her = through_the_page(new_tab(), change, with_her=True)
+    with pytest.raises(AssertionError, match="categories"):
+        check(change, without, with_her)

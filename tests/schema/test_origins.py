@@ -1,0 +1,272 @@
+"""Where each fact is from: public rules, the owner, the data, or a private search."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpcore as dp
+from dpcore.errors import ParameterError
+from dpcore.schema import Schema
+from dpcore.schema.origin import (
+    CENSORED,
+    SPELLINGS,
+    WORDS,
+    Origin,
+    censored_number,
+    fold,
+    label_of,
+    means_missing,
+)
+
+FRAME = pd.DataFrame(
+    {
+        "age": np.arange(20, 80).tolist() * 10,
+        "sex": ["F", "M"] * 300,
+        "pay": (np.arange(600) * 7.5 + 100).tolist(),
+    }
+)
+SCHEMA = dp.suggest_schema(FRAME)
+BY_HAND = Schema(
+    columns=(
+        dp.Integer("age", low=0, high=99, missing=True, missing_tokens=("-9",), synonyms=(("many", "99"),)),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
+    unit=dp.PrivacyUnit(max_rows=1),
+)
+PURE = {"budget": dp.PureDP(epsilon=3)}
+
+
+def fields(schema: Schema = SCHEMA) -> dict[str, Any]:
+    """A schema file, to be changed."""
+    content: dict[str, Any] = json.loads(schema.to_json())
+    return content
+
+
+def read(content: dict[str, Any]) -> Schema:
+    return Schema.from_json(json.dumps(content))
+
+
+def test_each_fact_has_an_origin() -> None:
+    """A guarantee would call a rule the owner's word, or a fact of the table a rule."""
+    age, sex, pay = SCHEMA.columns
+    assert age.origin("low") == age.origin("missing") == Origin.RULE
+    assert age.values_origin == Origin.DATA, "that they are whole numbers was looked up"
+    assert dataclasses.replace(age, from_data=()).values_origin == Origin.RULE
+    assert (sex.origin("categories"), sex.origin("missing"), sex.origin("other")) == (
+        Origin.DATA,
+        Origin.RULE,
+        Origin.TOLD,
+    )
+    found = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE).schema.column("pay")
+    assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
+    assert found.from_data == ("kind",)
+    assert BY_HAND.column("sex").values_origin == BY_HAND.column("sex").origin("missing") == Origin.TOLD
+
+
+def test_a_schema_written_by_hand_means_what_it_says() -> None:
+    """Words that a rule knows would go missing in a column of somebody who declared none of this."""
+    column = dp.Categorical("x", categories=("unknown", "known"), other=True)
+    assert column.encode(pd.Series(["unknown", "None", "known"])).tolist() == [0, 2, 1]
+    assert not column.missing
+    ruled = dataclasses.replace(column, rules=(WORDS,), missing=True)
+    assert ruled.encode(pd.Series(["unknown", "None", "known"])).tolist() == [0, 3, 1], (
+        "a category is declared"
+    )
+
+
+def test_the_owner_says_that_no_cell_is_empty() -> None:
+    """Tables of yes and no would have cells that nobody needs, whatever their owner knows."""
+    schema = dp.suggest_schema(FRAME, missing=False)
+    assert [column.missing for column in schema.columns] == [False] * 3
+    assert [column.origin("missing") for column in schema.columns] == [Origin.TOLD] * 3
+    with pytest.raises(dp.SchemaError, match="no cell"):
+        schema.encode(FRAME.assign(sex="unknown"))
+
+
+@given(st.text(max_size=12))
+def test_folding_knows_one_spelling(text: str) -> None:
+    """A label would not be found by the text that is printed for it."""
+    assert fold(fold(text)) == fold(text) == fold(label_of(fold(text)))
+    assert fold(f"  {text} ") == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("<0.5", 0.25), ("<0,5", 0.25), ("≤ 3", 1.5), ("<=3", 1.5), (">200", 200), ("≥-2", -2), ("5", None)],
+)
+def test_a_limit_counts_by_one_rule(text: str, number: float | None) -> None:
+    """What a limit of detection counts as would follow from which ones occur."""
+    assert censored_number(text) == number
+
+
+def test_rules_of_a_column_read_its_values() -> None:
+    """A release would count other rows than its declaration says."""
+    ward = dp.Categorical("ward", categories=("Surgery", "A1"), missing=True, rules=(WORDS, SPELLINGS))
+    values = pd.Series(["sURGERY ", "surgery", "a1", "unBekannt", None])
+    assert ward.encode(values).tolist() == [0, 0, 1, 2, 2]
+    load = dp.Real(
+        "load", low=0, high=10, bin_width=1, missing=True, unreadable_is_missing=True, rules=(WORDS, CENSORED)
+    )
+    assert load.encode(pd.Series(["<9", "4.5", "k.A.", "word", ">12"])).tolist() == [4, 4, 10, 10, 9]
+    assert means_missing("KEINE ANGABE")
+    with pytest.raises(ParameterError, match="none of its kind"):
+        dp.Categorical("ward", categories=("a",), rules=(CENSORED,))
+    with pytest.raises(ParameterError, match="twice"):
+        dp.Categorical("ward", categories=("a", "A"), rules=(SPELLINGS,))
+    with pytest.raises(ParameterError, match="ages"):
+        dp.Integer("age", low=3, high=119, rules=("ages 1",))
+
+
+def release_of(schema: Schema = BY_HAND) -> dp.Release:
+    curator = dp.Curator.open(FRAME, schema, ledger=dp.MemoryLedger(), **PURE)
+    return curator.run(dp.Histogram("age"), dp.PureDP(epsilon=1))
+
+
+def test_texts_stay_in_the_account() -> None:
+    """A word that one person wrote would be in a release, a link or a file that is handed on."""
+    assert "-9" in BY_HAND.to_json()
+    text = release_of().to_json()
+    assert "-9" not in json.dumps(json.loads(text)["schema"])
+    assert "many" not in text
+    assert "-9" in BY_HAND.shared().to_json(), "its owner declared it as public"
+    marked = dataclasses.replace(BY_HAND.columns[0], from_data=("missing_tokens", "synonyms"))
+    shared = dataclasses.replace(BY_HAND, columns=(marked,)).shared().to_json()
+    assert "-9" not in shared
+    assert "many" not in shared
+    assert "missing_tokens" in shared, "but that there were some is said"
+
+
+def without_owner(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"from_data": []}
+    content["columns"][1].pop("known_from", None)
+
+
+def found_for_nothing(content: dict[str, Any]) -> None:
+    content["columns"][2] |= {"from_data": ["kind"], "found": "epsilon 0"}
+
+
+def found_and_read(content: dict[str, Any]) -> None:
+    content["columns"][2] |= {"found": "epsilon 1/20"}
+
+
+def found_labels(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"found": "epsilon 1/20"}
+
+
+def unknown_rule(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"rules": ["words for missing 99"]}
+
+
+def other_ages(content: dict[str, Any]) -> None:
+    content["columns"][0] |= {"high": 97}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (without_owner, "sex"),
+        (found_for_nothing, "pay"),
+        (found_and_read, "pay"),
+        (found_labels, "sex"),
+        (unknown_rule, "sex"),
+        (other_ages, "age"),
+    ],
+)
+def test_a_file_that_claims_what_cannot_be_is_refused_by_name(change: Any, name: str) -> None:
+    """A codebook would make facts of a table public, or found, by saying so."""
+    content = fields()
+    assert read(content) == SCHEMA
+    change(content)
+    with pytest.raises(ParameterError, match=name) as refused:
+        read(content)
+    assert refused.value.remedy
+
+
+def test_cells_that_nobody_paid_for_are_refused() -> None:
+    """A codebook of another table would carry its search into this account, and its loss out of it."""
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    again = read(fields(curator.schema))
+    assert dp.Curator.open(FRAME, again, ledger=ledger, **PURE).schema.found == {"pay": "epsilon 1/20"}
+    with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
+        dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["guarantee"].update(from_data={}),
+        lambda content: content["guarantee"].update(found={"sex": "epsilon 1/20"}),
+    ],
+)
+def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> None:
+    """A page would promise what the declaration beside it denies."""
+    curator = dp.Curator.open(FRAME, SCHEMA, ledger=dp.MemoryLedger(), **PURE)
+    content = json.loads(curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1)).to_json())
+    content.pop("digest")
+    change(content)
+    with pytest.raises(ParameterError, match="'sex'"):
+        dp.Release.from_dict(content)
+
+
+def of_version_1(schema: Schema) -> dict[str, Any]:
+    return json.loads(schema.plan_text)  # type: ignore[no-any-return]
+
+
+def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -> None:
+    """A yes of before took every mark off, and older files would go on hiding what it hid."""
+    content = of_version_1(BY_HAND)
+    for column in content["columns"]:
+        column["known_from"] = "plainly public"
+    age, sex = read(content).columns
+    assert age.from_data == ("missing", "missing_tokens", "unreadable_is_missing", "synonyms")
+    assert sex.from_data == ("missing", "missing_tokens", "synonyms")
+    assert read(fields(read(content))) == read(content), "written anew, it stays so"
+
+
+def test_an_older_schema_written_by_hand_stays_as_it_is() -> None:
+    """A stored release of before would be another one, or a plan on file would be charged twice."""
+    content = of_version_1(BY_HAND)
+    old = read(content)
+    assert old == BY_HAND
+    assert json.loads(old.to_json()) == content
+    assert old.plan_text == BY_HAND.plan_text
+    assert old.from_data == {}
+
+
+def counted(schema: Schema, missing: float) -> dp.Release:
+    """A release of sexes whose noisy count of missing values is known."""
+    gaps = FRAME.assign(sex=["unknown"] * 200 + ["F", "M"] * 200)
+    curator = dp.Curator.open(gaps, schema, ledger=dp.MemoryLedger(), budget=dp.PureDP(epsilon=100))
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=2))
+    (table,) = release.marginals.values()
+    values = np.array([200.0, 200.0, missing])
+    return dataclasses.replace(release, marginals={("sex",): dataclasses.replace(table, values=values)})
+
+
+def test_drawn_rows_and_charts_have_no_gaps_that_noise_made() -> None:
+    """Tables without a gap would come out with gaps, because every column has a cell for them."""
+    half = next(iter(counted(SCHEMA, 0).marginals.values())).half_width()
+    hidden, told = counted(SCHEMA, half), counted(SCHEMA, half + 1)
+    assert not hidden.sample(2_000, seed=1).isna().any(axis=None)
+    assert set(hidden.sample(2_000, seed=1)["sex"]) == {"F", "M"}
+    assert told.sample(2_000, seed=1)["sex"].isna().any()
+    labels, counts = hidden.shown(hidden.answer(("sex",)))
+    assert (labels, counts.values.shape) == ([("F", "M")], (2,))
+    assert told.shown(told.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+
+
+def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
+    """Who declared the cell would look for it in vain."""
+    by_hand = dp.Categorical("sex", categories=("F", "M"), missing=True, missing_tokens=("unknown",))
+    release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
+    assert release.without_gaps == frozenset()
+    assert release.shown(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]
