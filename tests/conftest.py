@@ -32,8 +32,11 @@ def _together(item: pytest.Item) -> str:
     return "server" if {"web", "deploy"} & {*item.path.parts} else ""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts Spark is a proof."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What starts Spark is a proof. With `--skipped`, what the run before skipped is taken alone."""
+    if config.getoption("--skipped"):
+        skipped = set(config.cache.get(SKIPPED, []))
+        items[:] = [each for each in items if {each.nodeid, each.nodeid.partition("::")[0]} & skipped]
     for item in items:
         if _together(item) == "spark":
             item.add_marker(pytest.mark.proof)
@@ -64,14 +67,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the tests that the run before skipped in place of all."""
+    """Let our filters of warnings come after those of Authlib."""
     import authlib.deprecate  # noqa: F401 - it asks for its warnings to be shown, unless our filters come later
-
-    if config.getoption("--skipped") and not hasattr(config, "workerinput"):
-        skipped = config.cache.get(SKIPPED, [])
-        if not skipped:
-            raise pytest.UsageError("the last run here skipped nothing")
-        config.args[:] = skipped
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
