@@ -72,7 +72,7 @@ proofs: $(VENV)/dev chromium
 
 # What a release needs and a change does not: every message in German and Chinese.
 release-check: $(VENV)/dev
-	$(BIN)/python -m pytest -m release tests/workbench/locale
+	$(BIN)/python -m pytest -m release tests/workbench/language
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
@@ -112,9 +112,9 @@ $(BIN)/python:
 	{ test ! -e $(VENV)/unfinished || rm -rf $(VENV); echo "Python's venv is missing: install it (Debian: apt install python3-venv)." >&2; exit 1; }
 
 # Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
-EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg --no-location --no-wrap \
+EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/language/babel.cfg --no-location --no-wrap \
 	--sort-output -o build/workbench.pot navigation.py pages share workbench dpcore
-UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/locale -D workbench --no-fuzzy-matching \
+UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/language -D workbench --no-fuzzy-matching \
 	--ignore-obsolete --ignore-pot-creation-date --no-wrap
 
 messages: $(VENV)/dev

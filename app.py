@@ -12,7 +12,6 @@ from starlette.routing import Route
 from streamlit import config
 
 from dpcore.errors import DpcoreError
-from share import answers, links
 from workbench.server.web import (
     admission,
     focus,
@@ -27,8 +26,11 @@ from workbench.server.web import (
     signing,
     tabs,
 )
-from workbench.store import files, roles, start
+from workbench.share import answers, links
+from workbench.store import start
+from workbench.store.people import roles
 from workbench.store.settings import check_data_dir, read_settings
+from workbench.store.sources import files
 
 tabs.use_allocator_of_system()
 try:

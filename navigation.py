@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from workbench import session
+from workbench.language.messages import _
 from workbench.ui import address, sign_in_view, unexpected, widgets
-from workbench.ui.language import _
 
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")

@@ -23,20 +23,20 @@ import pandas as pd
 from benchmarks import large, peers, plain, seeded
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, show
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.fulldomain import search as searches
-from dpcore.anonymize.fulldomain.frontier import Frontier
-from dpcore.anonymize.fulldomain.grouper import Grouper
-from dpcore.anonymize.fulldomain.search import Solution, search
-from dpcore.anonymize.fulldomain.size import tried
-from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Rows
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.partition.admission import Gate
-from dpcore.anonymize.partition.microaggregation import microaggregate
-from dpcore.anonymize.partition.mondrian import mondrian
-from dpcore.anonymize.partition.recoding import local_recoding
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.fulldomain import search as searches
+from dpcore.anonymization.fulldomain.frontier import Frontier
+from dpcore.anonymization.fulldomain.grouper import Grouper
+from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.size import tried
+from dpcore.anonymization.fulldomain.tuples import Tuples
+from dpcore.anonymization.groups import Rows
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.microaggregation import microaggregate
+from dpcore.anonymization.partition.mondrian import mondrian
+from dpcore.anonymization.partition.recoding import local_recoding
+from dpcore.anonymization.plan import Plan
 from dpcore.risk.column_sets import column_sets
 from dpcore.risk.disclosure import attribute_risk
 from dpcore.risk.reidentification import reidentification_risk

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.metrics import (
+from dpcore.anonymization.closeness import TCloseness
+from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
     InformationLoss,
     Metric,
     NonUniformEntropy,
 )
-from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import (
+from dpcore.anonymization.fulldomain.tuples import Tuples
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.models import (
     DeltaPresence,
     DistinctL,
     EntropyL,

@@ -243,8 +243,8 @@ def spark_mixed(folder: Path, **unit: Any) -> Any:
 def anonymized(engine: Any) -> Callable[[], int]:
     """The mixed table by a plan, as a folder of Parquet."""
     import dpcore as dp
-    from dpcore.anonymize import KAnonymity, Plan
-    from dpcore.anonymize.hierarchies.suggest import suggest_together
+    from dpcore.anonymization import KAnonymity, Plan
+    from dpcore.anonymization.hierarchies.suggest import suggest_together
     from dpcore.engines import base
 
     known = ["age", "year", "t5"]

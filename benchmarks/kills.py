@@ -26,9 +26,9 @@ from benchmarks.ledger import schema_on
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import DpcoreError
-from workbench.store import leases
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
+from workbench.store.database.store import Store
+from workbench.store.ledger import leases
+from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
 
 AT_ONCE, UNITS, BUDGET = 4, 500, 1_000_000

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 
 BESIDE = "beside"
 """The value of the columns in which the rows of a block are alike."""

@@ -47,10 +47,10 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 from sklearn.svm import SVC
 
 import dpcore as dp
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.methods import Microaggregation
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.methods import Microaggregation
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.synthesis.gaussian import class_means, clipped_normal, moments, recipe, split_classes
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -28,13 +28,13 @@ from benchmarks.harness import Table, arguments, show
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import BudgetExceeded, LedgerError
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
 
 WORKERS, TIMES, UNITS, BUDGET = 16, 200, 500, 1_000_000
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["workbench.store.ledger"])
+processes.set_forkserver_preload(["workbench.store.ledger.sql_ledger"])
 Spend = Callable[[str], bool]
 
 

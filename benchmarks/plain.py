@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 
 
 def class_sizes(

@@ -27,9 +27,9 @@ from benchmarks.harness import Table, arguments, show
 from tests.e2e.browser import chromium
 from tests.workbench.server.web.client import Server, serving
 from workbench.samples import census
-from workbench.store.database import Store
+from workbench.store.database.store import Store
+from workbench.store.links.shares import LinkDraft, Shares, in_days
 from workbench.store.settings import Settings
-from workbench.store.shares import LinkDraft, Shares, in_days
 
 ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
 CONTENTS = ("counts", "rows", "model", "questions", "explore")

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from dpcore.anonymize.methods import Method
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.methods import Method
+from dpcore.anonymization.plan import Plan
 from workbench import session
 from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
+from workbench.language.messages import _, capital, translate
+from workbench.language.wording import plain
 from workbench.ui import widgets
-from workbench.ui.language import _, capital, said
-from workbench.ui.wording import plain
 
 st.title(_("Anonymize"))
 curator = widgets.need_curator()
@@ -21,7 +21,7 @@ project = session.take(session.TakePlan)
 if project is not None:
     plans.take_plan(curator, current, project)
 for sentence in current.notes:
-    st.info(plain(said(sentence), at_most=300))
+    st.info(plain(translate(sentence), at_most=300))
 
 
 def ask_method() -> str:

@@ -5,11 +5,11 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.audit import criteria_view, document, findings, person_view, rows_view, view
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _
+from workbench.report.files import file_name
 from workbench.ui import file_view, widgets
 from workbench.ui.attacker_view import known_people
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
 
 st.title(_("Is this anonymous?"))
 curator = widgets.need_rows()
@@ -27,7 +27,7 @@ def ask() -> tuple[list[str], list[str]]:
         list(roles),
         proposed,
         key=findings.KNOWN.key,
-        help=GLOSSARY["quasi-identifier"],
+        help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
         wrap=True,
     )
@@ -36,7 +36,7 @@ def ask() -> tuple[list[str], list[str]]:
         [name for name in roles if name not in known],
         [name for name in secret if name not in known],
         key="audit-sensitive",
-        help=GLOSSARY["sensitive attribute"],
+        help=_(GLOSSARY["sensitive attribute"]),
         persist_state="session",
     )
     return columns, sensitive

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from workbench.language.messages import _
 from workbench.records import codebook_view
 from workbench.ui import widgets
-from workbench.ui.language import _
 
 st.title(_("What is publicly known"))
 codebook_view.show(widgets.need_data_set())

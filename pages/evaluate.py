@@ -19,9 +19,9 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.form import Candidate
+from workbench.language.messages import _, capital
+from workbench.report.files import file_name, release_file
 from workbench.ui import file_view, widgets
-from workbench.ui.files import file_name, release_file
-from workbench.ui.language import _, capital
 
 st.title(_("How good is it?"))
 curator = widgets.need_curator()

@@ -3,15 +3,14 @@
 import streamlit as st
 
 from workbench import session
+from workbench.language.messages import _
 from workbench.learn import book_view, lessons, view
-from workbench.learn.book_view import NOTES
+from workbench.report.files import file_name
 from workbench.ui import file_view
-from workbench.ui.files import file_name
-from workbench.ui.language import _
 
 session.session()  # by way of navigation.py, as every page
 st.title(_("What privacy loss means, in ten pictures"))
-st.write(NOTES["page"])
+st.write(_("Every figure is computed from formulas or from an invented census, and each lesson ends with a question. Nothing here reads a table of yours, and nothing is charged."))
 name = file_name(_("Learn"), "lessons", "html")
 file_view.download(_("Download as one HTML file"), lessons.printed, name, icon="print")
 for key in lessons.LESSONS:

@@ -2,15 +2,13 @@
 
 import streamlit as st
 
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _
+from workbench.language.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
 from workbench.records import lines, opened_view, people_view
-from workbench.store.datasets import public_name
+from workbench.report.files import file_name
+from workbench.store.ledger.datasets import public_name
 from workbench.ui import file_view, kept_view, widgets
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _
-from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
-
-SAYS = Words("records.ledger")
 
 st.title(_("Ledger"))
 opened_view.show()
@@ -19,13 +17,13 @@ kept_view.show(data_set.id)
 balance = data_set.balance()
 
 spent, held, left = st.columns(3)
-spent.metric(_("Spent"), amount(balance.spent, data_set.account), help=GLOSSARY["charge"])
+spent.metric(_("Spent"), amount(balance.spent, data_set.account), help=_(GLOSSARY["charge"]))
 held.metric(
     _("Held"),
     amount(balance.held, data_set.account),
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
-left.metric(_("Left"), amount(balance.left, data_set.account), help=GLOSSARY["budget"])
+left.metric(_("Left"), amount(balance.left, data_set.account), help=_(GLOSSARY["budget"]))
 if data_set.account.source is None:
     st.caption(
         _("This account belongs to the content of the table: a table with other rows has another one.")
@@ -66,7 +64,7 @@ if not notes.empty:
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
     st.subheader(_("What this total covers"))
-    st.write(SAYS["all"])
+    st.write(_("Every histogram, marginal and synthetic table that was released from this data set here, and everything computed from them."))
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
     for sentence in lines.not_covered(data_set):
@@ -74,7 +72,7 @@ with not_covered.container(border=True):
 
 if (comparison := lines.comparison(data_set)) is not None:
     st.header(_("The same spends under other rules"))
-    st.caption(SAYS["information"])
+    st.caption(_("Information only: the budget is kept by its own rule, which holds even when later questions depend on earlier answers."))
     st.dataframe(comparison, hide_index=True)
 
 with st.container(horizontal=True):

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from workbench import session
+from workbench.language.messages import _
 from workbench.records import link_form, links_view
-from workbench.store.surveys import links_work
+from workbench.store.links.surveys import links_work
 from workbench.ui import widgets
-from workbench.ui.language import _
 
 st.title(_("Show it to somebody"))
 data_set = widgets.need_data_set()

@@ -4,13 +4,12 @@ import streamlit as st
 
 import dpcore.local as dl
 from workbench import session
+from workbench.language.messages import _, capital
 from workbench.local_dp import design, form, view
-from workbench.local_dp.words import NOTES
 from workbench.ui import widgets
-from workbench.ui.language import _, capital
 
 st.title(_("Ask without learning anybody's answer"))
-st.caption(NOTES["page"])
+st.caption(_("Every person changes their own answer at random before it leaves them. The loss is per person and question, and is in no budget of a data set: whoever is asked several questions, or the same one again next month, adds the epsilons up."))
 
 
 def design_survey() -> None:

@@ -4,9 +4,9 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from workbench import session
+from workbench.language.messages import _
 from workbench.synthesize import form, preview_view, runs, view
 from workbench.ui import data_sets_view, epsilon_view, widgets
-from workbench.ui.language import _
 
 tab = session.session()
 runs.take_note()

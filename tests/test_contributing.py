@@ -137,7 +137,7 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
 
 def translate(copy: Path) -> None:
     """Translate one message of the new catalogue."""
-    catalogue = copy / "workbench/locale/fr/LC_MESSAGES/workbench.po"
+    catalogue = copy / "workbench/language/fr/LC_MESSAGES/workbench.po"
     text = catalogue.read_text(encoding="utf-8")
     message = 'msgid "What is publicly known"\nmsgstr "'
     assert message in text

@@ -18,9 +18,9 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.ledger import NOTHING, Account
-from dpcore.anonymize.hierarchies.builders import flat
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import UsageError
 from dpcore.evaluation import CountsOf, RangeErrorsOf, Similarity

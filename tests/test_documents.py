@@ -16,7 +16,7 @@ from tests.architecture.modules import ROOT
 from tests.architecture.test_layers import LAYERS
 from tests.architecture.test_rules import WORKBENCH
 from tests.scripts import printed_by
-from workbench.ui.glossary import GLOSSARY
+from workbench.language.glossary import GLOSSARY
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")

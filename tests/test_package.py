@@ -20,7 +20,7 @@ for name in ("streamlit", "altair", "sqlalchemy", "psycopg"):
     sys.modules[name] = None  # as if it were not installed
 import pandas as pd
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan, apply
+from dpcore.anonymization import KAnonymity, Plan, apply
 from dpcore.evaluation import range_query
 from dpcore.io import read_table, to_csv
 from dpcore.risk import column_sets

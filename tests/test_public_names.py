@@ -36,7 +36,7 @@ def test_every_error_is_public() -> None:
 
 
 PROMISED = {
-    "dpcore.anonymize": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
+    "dpcore.anonymization": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
     "dpcore.evaluation": {
         "Audit",
         "CountsOf",
@@ -95,7 +95,7 @@ def classes_of_kind(package: str, *, method: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("package", "method"), [("dpcore.anonymize", "violations"), ("dpcore.evaluation", "compute")]
+    ("package", "method"), [("dpcore.anonymization", "violations"), ("dpcore.evaluation", "compute")]
 )
 def test_all_of_a_kind_are_public(package: str, method: str) -> None:
     """A privacy model or an evaluation that was added would have no name that scripts may use."""

@@ -33,7 +33,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
-from dpcore.anonymize import Plan
+from dpcore.anonymization import Plan
 from dpcore.curator import Curator
 from dpcore.errors import (
     DpcoreError,
@@ -56,21 +56,22 @@ from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
-from workbench.store import likeness, roles, start
-from workbench.store.datasets import find
-from workbench.store.files import all_sources
-from workbench.store.job import Job
-from workbench.store.personal import PersonalLedger
+from workbench.language.messages import _, capital, speaking
+from workbench.language.wording import error_words, people_words, percent, printing
+from workbench.report import criteria
+from workbench.store import start
+from workbench.store.ledger.datasets import find
+from workbench.store.ledger.unbudgeted import auditor
+from workbench.store.links.shares import LinkDraft, in_days
+from workbench.store.people import likeness, roles
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import Person
 from workbench.store.policy import read_policy
-from workbench.store.roles import Person
 from workbench.store.settings import read_settings
-from workbench.store.shares import LinkDraft, in_days
-from workbench.store.sources import sources_of
-from workbench.store.unbudgeted import auditor
-from workbench.ui import criteria
-from workbench.ui.language import _, capital, speaking
+from workbench.store.sources.files import all_sources
+from workbench.store.sources.job import Job
+from workbench.store.sources.sources import sources_of
 from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
-from workbench.ui.wording import error_words, people_words, percent, printing
 
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
@@ -210,14 +211,14 @@ def audit(asked: argparse.Namespace) -> str:
     told = named(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
-            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told])}, indent=1
+            {"answer": "no", "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told])}, indent=1
         )
     try:
         report = curator.evaluate(wanted).content
     except ManyValuesError as error:  # which is an answer
         told = named([*wanted.quasi_identifiers], [])
         return json.dumps(
-            {"answer": "no", "verdict": " ".join([capital(ANSWERS["no"]) + ".", *told, *error_words(error)])},
+            {"answer": "no", "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)])},
             ensure_ascii=False,
             indent=1,
         )

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.anonymize.apply import carried_out, in_order
-from dpcore.anonymize.levels import distinct_of
-from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
+from dpcore.anonymization.apply import carried_out, in_order
+from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.plan import Plan
+from dpcore.anonymization.streamed import Recoding, Tally, check_streamed
 from dpcore.engines.base import Engine
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.progress import Compute, OnProgress

@@ -17,7 +17,7 @@ from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
 from dpcore.accounting.own import derived_key
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.evaluation.records import INTERVAL, Bools, Codes, labels_of, numbers_of, texts_in
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date

@@ -18,10 +18,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, NonUniformEntropy
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import KAnonymity, PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.fulldomain.metrics import InformationLoss, Metric, NonUniformEntropy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.models import KAnonymity, PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import HierarchyError, damaged
 from dpcore.io.checks import Limits, check_size
 from dpcore.io.encoding import decode

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty

@@ -21,7 +21,7 @@ LAYERS = {
     "dpcore.evaluation": 6,
     "dpcore.io": 6,
     "dpcore.mechanisms": 5,
-    "dpcore.anonymize": 5,
+    "dpcore.anonymization": 5,
     "dpcore.risk": 5,
     "dpcore.engines": 5,
     "dpcore.release": 5,

@@ -16,7 +16,7 @@ from tests.architecture.modules import NAMES, ROOT, arrows
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 OWNERS = {page: "records" if page in ("codebook", "ledger", "links") else page for page in PAGES}
 """The package of each page in workbench; three pages share one."""
-ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what stands lower
+ANONYMIZE = {  # where a module of dpcore.anonymization stands; each may import what stands lower
     "hierarchies": 0,
     "models": 1,
     "recoded": 1,
@@ -44,12 +44,12 @@ SHARE = (
         "dpcore.release",
         "dpcore.synthesis",
     ),
-    *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
-    "workbench.locale",
+    *("dpcore.io.export", "workbench.store", "workbench.language.wording", "workbench.language.messages"),
+    "workbench.language",
     *(
-        "workbench.ui.charts",
-        "workbench.ui.files",
-        "workbench.ui.report",
+        "workbench.report.charts",
+        "workbench.report.files",
+        "workbench.report",
         "workbench.server.web.headers",
         "workbench.server.web.who",
         "dpcore.accounting.loss",
@@ -120,7 +120,7 @@ def who_draws(module: str, imported: str) -> str | None:
 
 def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
     """6: what answers strangers, and makes their pages, knows releases and words; no curator or session."""
-    if not module.startswith(("share.", "workbench.ui.report.")) or imported.split(".")[0] not in (
+    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[0] not in (
         "dpcore",
         "workbench",
         "pages",
@@ -131,7 +131,7 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
 
 
 RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
-    methods_of_anonymization: ("dpcore.anonymize.models", "dpcore.anonymize.plan"),
+    methods_of_anonymization: ("dpcore.anonymization.models", "dpcore.anonymization.plan"),
     a_page_owns_its_package: ("pages.audit", "workbench.anonymize.work"),
     inside_workbench: ("workbench.session", "workbench.ui.widgets"),
     who_draws: ("workbench.records.lines", "streamlit"),
@@ -149,7 +149,7 @@ def test_no_import_breaks_the_rule(rule: Callable[[str, str], str | None]) -> No
 def test_foreign_modules_are_arrows_too() -> None:
     """`import streamlit as st` was no arrow once, and the rule on who draws saw nothing."""
     assert ("workbench.session", "streamlit") in arrows()
-    assert {module for module, imported in arrows() if imported == "altair"} >= {"workbench.ui.charts"}
+    assert {module for module, imported in arrows() if imported == "altair"} >= {"workbench.report.charts"}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -160,7 +160,7 @@ def test_the_rule_refuses(rule: Callable[[str, str], str | None]) -> None:
 
 def test_the_layers_of_anonymization_name_real_modules() -> None:
     """A layer that was renamed would be checked no longer."""
-    assert all(any(each.startswith(f"dpcore.anonymize.{name}") for each in NAMES) for name in ANONYMIZE)
+    assert all(any(each.startswith(f"dpcore.anonymization.{name}") for each in NAMES) for name in ANONYMIZE)
 
 
 def test_no_module_is_in_a_circle() -> None:

@@ -22,11 +22,11 @@ from dpcore.io import to_csv
 from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
 from dpcore.synthesis.base import Recipe
-from workbench.store.job import Job
+from workbench.language.messages import Words
+from workbench.report import downloads, explore, of_release
+from workbench.report.document import page
+from workbench.store.sources.job import Job
 from workbench.synthesize.script import notebook, reading_of, script
-from workbench.ui.language import Words
-from workbench.ui.report import downloads, explore, of_release
-from workbench.ui.report.document import page
 
 FACTS = Words("records.facts")
 ROWS = 400

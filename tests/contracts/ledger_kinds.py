@@ -18,11 +18,11 @@ from dpcore.accounting.composition import total
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerError
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owners
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import Person
 from workbench.store.settings import Settings
 
 DATASET = "d" * 64

@@ -27,7 +27,7 @@ from dpcore.schema.source import Source
 from tests.contracts.ledger_kinds import sqlite_kind
 from workbench import __main__ as commands
 from workbench.store import start
-from workbench.store.owners import Owners
+from workbench.store.people.owners import Owners
 
 FEW, MORE, MOST = 300, 40_000, 70_000
 """Rows beyond what 8 bits count, 16 bits with a sign, and 16 bits."""

@@ -33,9 +33,9 @@ from tests.contracts.declarations import (
 )
 from workbench import __main__ as commands
 from workbench.store import start
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owners
 from workbench.store.settings import Settings
 
 Way = Callable[[Change, pd.DataFrame], Outcome]

@@ -26,12 +26,12 @@ import pytest
 
 import dpcore as dp
 import dpcore.engines
-from dpcore.anonymize import KAnonymity, Plan, apply
-from dpcore.anonymize.choices import Suppressed
-from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import distinct_of
-from dpcore.anonymize.models import DistinctL
-from dpcore.anonymize.streamed import Recoding, Tally
+from dpcore.anonymization import KAnonymity, Plan, apply
+from dpcore.anonymization.choices import Suppressed
+from dpcore.anonymization.hierarchies.suggest import suggest_together
+from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.models import DistinctL
+from dpcore.anonymization.streamed import Recoding, Tally
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import cells_of
 from dpcore.engines.connect import Connection

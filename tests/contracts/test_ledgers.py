@@ -45,7 +45,7 @@ from tests.contracts.ledger_kinds import (
 )
 from tests.needs import need_postgres
 from tests.tiers import but_first
-from workbench.store.rows import account_row
+from workbench.store.ledger.rows import account_row
 from workbench.store.settings import Settings
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
@@ -416,11 +416,11 @@ def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, action: Callable[[], ob
 
     def row_and_action(*given: Any, **named: Any) -> Any:
         found = account_row(*given, **named)
-        monkeypatch.setattr("workbench.store.ledger.account_row", account_row)
+        monkeypatch.setattr("workbench.store.ledger.sql_ledger.account_row", account_row)
         action()
         return found
 
-    monkeypatch.setattr("workbench.store.ledger.account_row", row_and_action)
+    monkeypatch.setattr("workbench.store.ledger.sql_ledger.account_row", row_and_action)
 
 
 def test_one_of_two_budgets_opened_at_once_wins(kind: Kind) -> None:

@@ -13,21 +13,15 @@ import random
 import numpy as np
 import pytest
 
-from dpcore.anonymize.closeness import Distance, TCloseness
-from dpcore.anonymize.fulldomain.counter import Counter
-from dpcore.anonymize.fulldomain.grouper import Grouper
-from dpcore.anonymize.groups import Groups, Rows
-from dpcore.anonymize.models import (
-    DeltaPresence,
-    KAnonymity,
-    KMap,
-    PrivacyModel,
-    SensitiveModel,
-)
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.closeness import Distance, TCloseness
+from dpcore.anonymization.fulldomain.counter import Counter
+from dpcore.anonymization.fulldomain.grouper import Grouper
+from dpcore.anonymization.groups import Groups, Rows
+from dpcore.anonymization.models import DeltaPresence, KAnonymity, KMap, PrivacyModel, SensitiveModel
+from dpcore.anonymization.plan import Plan
 from dpcore.tables.classes import class_index
-from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
-from tests.anonymize.test_brute_force import table
+from tests.anonymization.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
+from tests.anonymization.test_brute_force import table
 
 TABLES = [seed for seed in range(60) if seed % 4 < 2]  # without a subset: rows know no population
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize.choices import SUPPRESSED_ROWS, Suppressed
-from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
+from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.engines import base
 from dpcore.errors import InfeasibleError
 from tests.contracts.engine_kinds import ENGINES

@@ -23,9 +23,9 @@ from tests import needs
 from tests.deploy.proxy import NGINX, proxy
 from tests.workbench.server.web.client import Server, serving
 from workbench.server.web import limits
-from workbench.store.database import Store
+from workbench.store.database.store import Store
+from workbench.store.links.surveys import Surveys
 from workbench.store.settings import Settings
-from workbench.store.surveys import Surveys
 
 ATTACKER, OTHER, CLASS = "127.0.0.66", "127.0.0.7", "127.0.0.8"
 """Addresses of this computer, of which each is a visitor of its own."""

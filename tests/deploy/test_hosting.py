@@ -15,9 +15,9 @@ import pytest
 from dpcore.accounting.ledger import Charge
 from tests.contracts.ledger_kinds import DATASET, account
 from tests.needs import SYSTEMD
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owners
 from workbench.store.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,10 +13,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 import dpcore.local as dl
-from share import answers
-from workbench.store.database import Store
+from workbench.share import answers
+from workbench.store.database.store import Store
+from workbench.store.links.surveys import Surveys
 from workbench.store.settings import Settings
-from workbench.store.surveys import Surveys
 
 LABELS = ("never", "sometimes <i>", "often")
 

@@ -13,9 +13,9 @@ import pytest
 
 import dpcore.local as dl
 from dpcore.local import bits
-from share.answers import STATIC
 from tests.local import oracle
 from tests.statistical import laws
+from workbench.share.answers import STATIC
 
 DRAWS = 20_000
 ON_CHROME = """

@@ -17,11 +17,11 @@ import pytest
 import dpcore as dp
 from tests.e2e.browser import PHONE
 from tests.e2e.test_accessibility import COLORS, serious
-from tests.share.asgi import call
-from tests.share.test_explore import EVERYTHING, PAGE, codes_of, content_of
-from tests.share.test_links import HOSTILE, Shared
+from tests.workbench.share.asgi import call
+from tests.workbench.share.test_explore import EVERYTHING, PAGE, codes_of, content_of
+from tests.workbench.share.test_links import HOSTILE, Shared
+from workbench.report import document, of_release
 from workbench.samples import census
-from workbench.ui.report import document, of_release
 
 BARS = """() => [...document.querySelectorAll('.column')].map(column =>
     [...column.querySelectorAll('button')].map(bar => [

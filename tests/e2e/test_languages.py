@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.browser import PHONE, SECOND, Person
-from workbench.locale.languages import catalogue
+from workbench.language.catalogues import catalogue
 from workbench.samples import patients
 
 CUT = """[...document.querySelectorAll("button, h1, h2, h3, h4, label, p, li, summary, a, th")].filter(each =>

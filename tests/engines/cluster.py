@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan, apply
-from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymization import KAnonymity, Plan, apply
+from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.engines import base
 from dpcore.engines.spark.engine import SparkEngine
 from tests.contracts.engine_kinds import spark_session

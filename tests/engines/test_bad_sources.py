@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize import streamed as streamed_plan
-from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import columns_of
-from dpcore.anonymize.methods import Mondrian
-from dpcore.anonymize.models import DistinctL
-from dpcore.anonymize.streamed import Recoding, Tally
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization import streamed as streamed_plan
+from dpcore.anonymization.hierarchies.suggest import suggest_together
+from dpcore.anonymization.levels import columns_of
+from dpcore.anonymization.methods import Mondrian
+from dpcore.anonymization.models import DistinctL
+from dpcore.anonymization.streamed import Recoding, Tally
 from dpcore.engines import base
 from dpcore.engines import work as work_module
 from dpcore.engines.batch import Batch

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.engines import base
 from dpcore.evaluation import FrontierOf
 from dpcore.schema.source import Source

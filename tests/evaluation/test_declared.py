@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, LocalRecoding, Mondrian, Plan, apply, suggest_hierarchy
-from dpcore.anonymize.methods import Method
+from dpcore.anonymization import KAnonymity, LocalRecoding, Mondrian, Plan, apply, suggest_hierarchy
+from dpcore.anonymization.methods import Method
 from dpcore.evaluation.declared import as_declared
 from dpcore.evaluation.utility.similarity import similarity
 from dpcore.schema import Column

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpcore as dp
-import dpcore.anonymize as da
+import dpcore.anonymization as da
 from dpcore.synthesis import describe, load_recipe
 from tests.golden.write_stored import (
     FOLDER,
@@ -25,8 +25,8 @@ from tests.golden.write_stored import (
     plans,
     recipes,
 )
-from workbench.store.shares import Shares
-from workbench.store.surveys import Surveys
+from workbench.store.links.shares import Shares
+from workbench.store.links.surveys import Surveys
 
 FACTS = json.loads((FOLDER / "facts.json").read_text(encoding="utf-8"))
 

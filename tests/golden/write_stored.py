@@ -21,18 +21,18 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
-import dpcore.anonymize as da
+import dpcore.anonymization as da
 import dpcore.local as dl
 import dpcore.synthesis as ds
 from dpcore.errors import BudgetExceeded
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.links.shares import LinkDraft, Shares
+from workbench.store.links.surveys import Surveys
+from workbench.store.people.owners import Owners
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import Person
 from workbench.store.settings import Settings
-from workbench.store.shares import LinkDraft, Shares
-from workbench.store.surveys import Surveys
 
 FOLDER = Path(__file__).parent / "stored"
 KEY = b"k" * 32

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize import (
+from dpcore.anonymization import (
     AverageClassSize,
     AverageRisk,
     BetaLikeness,

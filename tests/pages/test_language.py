@@ -9,14 +9,14 @@ import pytest
 from tests.pages.tab import Tab
 from tests.pages.test_pseudo_locale import Pseudo
 from workbench import session
-from workbench.ui import language
+from workbench.language import messages
 
 
 @pytest.fixture(autouse=True)
 def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
     """German is the made-up language here, whatever is translated so far."""
     known = {"de": Pseudo()}
-    monkeypatch.setattr(language, "catalogue", lambda code: known.get(code, gettext.NullTranslations()))
+    monkeypatch.setattr(messages, "catalogue", lambda code: known.get(code, gettext.NullTranslations()))
 
 
 def is_german(tab: Tab) -> bool:

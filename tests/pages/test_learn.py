@@ -13,9 +13,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tests.pages.tab import Tab
 from workbench import samples
+from workbench.language.wording import percent
 from workbench.learn import figures, lessons, view
 from workbench.learn.lessons import LESSONS
-from workbench.ui.wording import percent
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 
 import dpcore as dp
 from workbench import session
-from workbench.store import roles
+from workbench.store.links.surveys import links_work
+from workbench.store.people import roles
 from workbench.store.settings import Settings
-from workbench.store.surveys import links_work
 from workbench.ui import addresses
 
 

@@ -15,7 +15,7 @@ from workbench import samples, session
 from workbench.local_dp import simulate
 from workbench.local_dp.design import LocalState, chance_of_truth, half_width
 from workbench.local_dp.words import plus_minus
-from workbench.store import surveys
+from workbench.store.links import surveys
 from workbench.store.settings import Settings
 from workbench.ui import addresses
 

@@ -8,7 +8,7 @@ import dpcore as dp
 from tests.contracts.ledger_kinds import account
 from tests.pages.tab import CSV, Tab
 from workbench.store import start
-from workbench.store.ledger import SqlLedger
+from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.ui.address import LENGTH
 
 

@@ -17,8 +17,9 @@ import pytest
 from tests.architecture.modules import ROOT
 from tests.pages.tab import Tab
 from workbench import session
-from workbench.locale.languages import languages
-from workbench.ui import examples, language
+from workbench.language import messages
+from workbench.language.catalogues import languages
+from workbench.ui import examples
 
 SHOWN = {
     *("label", "help", "body", "alt", "caption", "captions", "options", "placeholder", "text", "content"),
@@ -146,7 +147,7 @@ def english_left(tab: Tab) -> set[str]:
 @pytest.fixture
 def tab(own_ledger, monkeypatch) -> PseudoTab:
     examples.computed.cache_clear()
-    monkeypatch.setattr(language, "catalogue", lambda _language: Pseudo())
+    monkeypatch.setattr(messages, "catalogue", lambda _language: Pseudo())
     monkeypatch.setattr(session, "language", lambda: "made-up")
     opened = PseudoTab()
     opened.at.run()

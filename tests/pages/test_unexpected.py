@@ -9,7 +9,7 @@ import pytest
 from dpcore.curator import Curator
 from dpcore.errors import LedgerError
 from workbench.store import start
-from workbench.store.datasets import DataSet
+from workbench.store.ledger.datasets import DataSet
 from workbench.upload import opening
 
 

@@ -10,9 +10,9 @@ import pytest
 from pyarrow import feather
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize.hierarchies.builders import flat
-from dpcore.anonymize.models import PrivacyModel
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.models import PrivacyModel
 from dpcore.evaluation import Evaluation
 from dpcore.schema import Column
 from dpcore.synthesis import Recipe, describe, load_recipe

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.partition.recoding import local_recoding
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.partition.recoding import local_recoding
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.risk.linkage import link
-from tests.anonymize.oracle import gate
+from tests.anonymization.oracle import gate
 
 HOSPITAL = pd.DataFrame(
     {

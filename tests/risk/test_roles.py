@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.hierarchies.suggest import suggest_together
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import SchemaError
 from dpcore.risk.roles import suggest_roles
 from workbench import samples

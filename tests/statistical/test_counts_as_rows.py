@@ -17,7 +17,7 @@ from dpcore.io.export import to_csv
 from dpcore.tables.rows import PublicTable
 from tests.architecture.modules import ROOT
 from tests.statistical.laws import at_least
-from workbench.ui.report.downloads import guarantee_json
+from workbench.report.downloads import guarantee_json
 
 COLUMNS = ("age", "smokes", "ill")
 RUNS, PEOPLE = 200, 3_000

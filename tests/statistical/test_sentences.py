@@ -17,7 +17,7 @@ from dpcore.release import Release
 from dpcore.synthesis.consistency import consistent
 from dpcore.tables.counts import Marginal
 from tests.statistical.laws import at_least
-from workbench.ui.report import compare, of_release, sentences
+from workbench.report import compare, of_release, sentences
 
 WARDS, STAYS, COLUMNS = tuple("abcdefghijkl"), 6, 4
 PEOPLE = np.array([5050, *[450] * 11])

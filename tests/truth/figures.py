@@ -24,7 +24,8 @@ import pytest
 
 from tests.pages.tab import Tab, page_within
 from tests.pages.test_pseudo_locale import elements, strings
-from workbench.ui import examples, language
+from workbench.language import messages
+from workbench.ui import examples
 
 OPEN, SHUT, MESSAGE, END = "⦃⦄⦅⦆"
 FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of the tables
@@ -88,8 +89,8 @@ class Marking(gettext.NullTranslations):
 def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     """Messages with marks in all pages that are drawn from now on."""
     marks = Marking()
-    monkeypatch.setattr(language, "catalogue", lambda _language: marks)
-    monkeypatch.setattr(language, "_stored", str)  # what a guarantee holds is compared whole
+    monkeypatch.setattr(messages, "catalogue", lambda _language: marks)
+    monkeypatch.setattr(messages, "_stored", str)  # what a guarantee holds is compared whole
     monkeypatch.setattr(examples, "computed", functools.cache(examples.computed.__wrapped__))
     return marks
 

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.fulldomain import bounded
-from dpcore.anonymize.fulldomain import search as searches
-from dpcore.anonymize.quality import quality
+from dpcore.anonymization.fulldomain import bounded
+from dpcore.anonymization.fulldomain import search as searches
+from dpcore.anonymization.quality import quality
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures, rounded
@@ -347,7 +347,7 @@ def test_how_far_the_best_may_be_is_told(marking: Marking, monkeypatch: pytest.M
     assert f"{UNSEEN}|gap" in compared(seen, files, marking, t)
 
 
-MADE = importlib.import_module("dpcore.anonymize.apply").Anonymization  # a function has the module's name
+MADE = importlib.import_module("dpcore.anonymization.apply").Anonymization  # a function has the module's name
 TRIED = [importlib.import_module(f"dpcore.evaluation.table.{name}") for name in ("trial", "residual_risk")]
 
 

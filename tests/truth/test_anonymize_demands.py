@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize import closeness, methods, models
-from dpcore.anonymize.coding import Coding
-from dpcore.anonymize.partition.microaggregation import published
+from dpcore.anonymization import closeness, methods, models
+from dpcore.anonymization.coding import Coding
+from dpcore.anonymization.partition.microaggregation import published
 from dpcore.evaluation.table import trial
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth

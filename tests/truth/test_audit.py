@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 from scipy.stats import binom, hypergeom, nbinom, poisson
 
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.tables.classes import class_index
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures

@@ -28,7 +28,7 @@ from tests.tiers import but_first
 from tests.truth.figures import ROUNDED, MarkedTab, agrees, check, figures
 from tests.truth.released import Told, array
 from tests.truth.tables import TABLES, Odd, around, opened
-from workbench.ui.report import downloads
+from workbench.report import downloads
 
 SEED = 20_210_417  # of dpcore/evaluation
 HEAD = "How good is it? > "

@@ -18,7 +18,7 @@ from tests.tiers import but_first
 from tests.truth.figures import Figure, Marking, check, of_text
 from tests.truth.released import Told
 from tests.truth.test_share import released
-from workbench.ui.report import explore
+from workbench.report import explore
 
 INVENTED = (
     "Drawn rows are invented, none of them is a person. {drawn} rows were drawn from the noisy counts; each "

@@ -8,16 +8,16 @@ import pytest
 from starlette.applications import Starlette
 
 import dpcore as dp
-from share import links
-from tests.share.asgi import call
 from tests.truth.figures import check, figures, of_html
 from tests.truth.released import Told
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_share import EPSILON, STATIC, facts_of
+from tests.workbench.share.asgi import call
 from workbench import session
 from workbench.records.link_form import LinksState
-from workbench.store.surveys import links_work
-from workbench.ui.report import downloads
+from workbench.report import downloads
+from workbench.share import links
+from workbench.store.links.surveys import links_work
 
 STATE = "made on {made}, works until {expires} UTC, for {whom}|"
 SEEN = "opened {number} times, last on {when} UTC|"

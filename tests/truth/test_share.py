@@ -26,8 +26,6 @@ import dpcore as dp
 from dpcore.release import Release
 from dpcore.synthesis import SomeColumns, consistency
 from dpcore.tables.rows import PublicTable
-from share import links
-from tests.share.asgi import call
 from tests.truth.anonymized import Truth
 from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
 from tests.truth.groups import cells, text
@@ -35,13 +33,15 @@ from tests.truth.released import Told, array, cells_of, width
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, Odd, opened
 from tests.truth.test_anonymize import SHOWN, TRIED, after_making
+from tests.workbench.share.asgi import call
 from workbench import session
+from workbench.language.messages import join
 from workbench.records.link_form import LinksState
-from workbench.store.shares import SharedPage
-from workbench.store.surveys import links_work
-from workbench.ui.language import join
-from workbench.ui.report import asking, downloads, of_release, of_table, sentences
-from workbench.ui.report.document import page
+from workbench.report import asking, downloads, of_release, of_table, sentences
+from workbench.report.document import page
+from workbench.share import links
+from workbench.store.links.shares import SharedPage
+from workbench.store.links.surveys import links_work
 
 COUNT = "{column}: each count is within {half} {counted} of the truth in 95 of 100 cases|"
 BARS = "Bar chart of {cells} noisy counts of {column}.|"

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.accounting.ledger import source_dataset
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.engines import base
 from dpcore.engines.streaming import many_texts
 from dpcore.engines.streaming.engine import ArrowEngine
@@ -33,14 +33,15 @@ from dpcore.schema.source import Source
 from dpcore.tables.rows import CodedRows, PublicTable
 from tests.tiers import examples
 from workbench import __main__ as commands
-from workbench.store import likeness, settings, start
-from workbench.store.database import Store
-from workbench.store.job import Job
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
-from workbench.store.roles import ALONE, Person
+from workbench.store import settings, start
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.links.shares import Shares
+from workbench.store.people import likeness
+from workbench.store.people.owners import Owners
+from workbench.store.people.roles import ALONE, Person
 from workbench.store.settings import Settings
-from workbench.store.shares import Shares
+from workbench.store.sources.job import Job
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "sex": ["F", "M"] * 100})
 SCHEMA = dp.Schema(

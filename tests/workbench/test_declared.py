@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize import KAnonymity, Plan
+from dpcore.anonymization import KAnonymity, Plan
 from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
+from workbench.language.wording import guarantee_words, plain
 from workbench.records import lines
-from workbench.store.datasets import DataSet
-from workbench.ui.report import of_release, of_table
-from workbench.ui.wording import guarantee_words, plain
+from workbench.report import of_release, of_table
+from workbench.store.ledger.datasets import DataSet
 from workbench.upload.source_view import rows_words
 
 ADA = "Ada <b>Lovelace"

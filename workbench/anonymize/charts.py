@@ -4,8 +4,19 @@ import dataclasses
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, by, drawing, headed, tips, tips_of
-from workbench.ui.language import _
+from workbench.language.messages import _
+from workbench.report.charts import (
+    ORIGINAL,
+    PRIVATE,
+    SERIES,
+    WARNING,
+    Chart,
+    by,
+    drawing,
+    headed,
+    tips,
+    tips_of,
+)
 
 
 def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:

@@ -6,28 +6,28 @@ from typing import TypeVar
 
 import streamlit as st
 
-from dpcore.anonymize.coding import Coding
-from dpcore.anonymize.fulldomain.metrics import (
+from dpcore.anonymization.coding import Coding
+from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
     InformationLoss,
     Metric,
     NonUniformEntropy,
 )
-from dpcore.anonymize.methods import CellSuppression
-from dpcore.anonymize.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.methods import CellSuppression
+from dpcore.anonymization.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.schema.interval import NumberColumn
 from workbench.anonymize import plans
 from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import N_, _, capital, named, translated
+from workbench.language.wording import limit_words, plain
 from workbench.session import Widget
 from workbench.ui import widgets
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital, named
-from workbench.ui.wording import limit_words, plain
 
 Number = TypeVar("Number", int, float)
 K = Widget[int]("anonymize-k")
@@ -36,13 +36,24 @@ LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
 SECRET = Widget[str]("anonymize-secret")
 NOTHING = "none"
-METRIC_WORDS = Words("anonymize.metric_words")
-SUPPRESSED_WORDS = Words("anonymize.suppressed_words")
+METRIC_WORDS = {
+    "loss": N_("information loss: how much of its domain each cell covers"),
+    "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
+    "entropy": N_("bits lost (non-uniform entropy)"),
+    "discernibility": N_("discernibility: sum of squared group sizes"),
+    "class size": N_("average group size"),
+}
+SUPPRESSED_WORDS = {
+    "checked": N_("published as one group if it meets every demand, else left out"),
+    "dropped": N_("left out"),
+    "blanked": N_("published without what should stay unknown"),
+    "kept": N_("published with everything, however few they are (as ARX does)"),
+}
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Draw the widgets of all demands, and return these."""
-    label, help = _("Everybody is in a group of at least … (k)"), GLOSSARY["equivalence class"]
+    label, help = _("Everybody is in a group of at least … (k)"), _(GLOSSARY["equivalence class"])
     k = _number(label, (2, MOST_PEOPLE, 5), K.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
@@ -50,13 +61,13 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         0.02,
         format_func=limit_words,
         key=LIMIT.key,
-        help=GLOSSARY["suppression"],
+        help=_(GLOSSARY["suppression"]),
         persist_state="session",
     )
     models = _secrets(current)
     with st.expander(_("For experts"), key="anonymize-more"):
         label, key = capital("suppressed rows"), "anonymize-suppressed"
-        suppressed = widgets.by_title(st.selectbox, label, SUPPRESSED_WORDS, key=key, persist_state="session")
+        suppressed = widgets.by_title(st.selectbox, label, translated(SUPPRESSED_WORDS), key=key, persist_state="session")
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
         coded, randomized = _coded(curator, current)
@@ -102,14 +113,14 @@ def _number(label: str, given: tuple[Number, Number, Number], key: str, help: st
 
 def _columns(label: str, names: list[str], key: str, first: Sequence[str] = ()) -> list[str]:
     """Ask for some of some columns. Args: key: of the widget, and of its help. first: those at first."""
-    key, help = f"anonymize-{key}", plans.SAYS.get(key)
+    key, help = f"anonymize-{key}", translated(plans.MESSAGES).get(key)
     chosen = st.multiselect(label, names, first, key=key, help=help, persist_state="session")
     return [name for name in chosen if name in names]
 
 
 def _column(label: str, names: list[str], key: str) -> str | None:
     """Ask for one of some columns, or none. Args: key: of the widget, and of its help."""
-    help = plans.SAYS.get(key)
+    help = translated(plans.MESSAGES).get(key)
     column = st.selectbox(
         label, names, index=None, key=f"anonymize-{key}", help=help, persist_state="session"
     )
@@ -206,7 +217,7 @@ def _metric(current: AnonymizeState) -> Metric:
     kind = widgets.by_title(
         st.selectbox,
         capital("what is minimized"),
-        METRIC_WORDS,
+        translated(METRIC_WORDS),
         key="anonymize-metric",
         persist_state="session",
     )
@@ -224,7 +235,7 @@ def _metric(current: AnonymizeState) -> Metric:
 
 def _average() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
-    label, help = _("Average risk at most, in percent (100: any)"), plans.SAYS["average risk"]
+    label, help = _("Average risk at most, in percent (100: any)"), _(plans.MESSAGES["average risk"])
     most = _number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
 

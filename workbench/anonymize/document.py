@@ -14,13 +14,15 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
-from workbench.ui.language import Words, _, capital, minute, named
-from workbench.ui.report.document import fragment
-from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
+from workbench.language.messages import N_, _, capital, minute, named
+from workbench.language.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
+from workbench.report.document import fragment
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
-SAYS = Words("anonymize.report")
+MESSAGES = {
+    "alike": N_("Of the {whom}, {share} have a row like nobody else's in all columns: it can be linked with certainty to another copy."),
+}
 FEW = 0.001
 """Share of people above which a weakness is said to touch more than single people."""
 
@@ -45,7 +47,7 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
             (_("Inference: can a sensitive value be concluded?"), secrets(report), inference(report)),
             (_("What this does not promise"), pd.DataFrame(), [unmarked(each) for each in warnings]),
         ],
-        terms=SAYS["terms"],
+        terms=_("Singling out, linkability and inference are the three questions of the Article 29 Working Party's Opinion 05/2014 (WP216). A prosecutor knows that a person is in the table; a journalist knows the population that it came from; a marketer wants as many right guesses as possible. All figures were computed from the table that was made. This report supports a decision that people take; it does not replace an assessment of who receives the table and what else they know."),
         signatures=_signatures(),
     )
 
@@ -55,7 +57,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
 
     Args: versions: how many different tables were anonymized from the same original.
     """
-    whom = COUNTED_WORDS[report.plan.counts]
+    whom = _(COUNTED_WORDS[report.plan.counts])
     severe, open_ends = [], []
     if report.side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
@@ -63,21 +65,21 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
         if risk.homogeneous_classes:
             severe.append(outcomes.given_away(report.plan, name, risk))
     if report.highest > LOW_RISK:
-        open_ends.append(SAYS.say("highest risk", share=percent(report.highest), low=percent(LOW_RISK)))
+        open_ends.append(_("The highest risk that a guess is right is {share}, above {low}.").format(share=percent(report.highest), low=percent(LOW_RISK)))
     if report.alike > FEW:
-        open_ends.append(SAYS.say("alike", share=percent(report.alike), whom=whom))
+        open_ends.append(_(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom))
     if report.side.groups_per_person > 1:
-        open_ends.append(plans.SAYS.say("rows of a person", groups=number(report.side.groups_per_person)))
+        open_ends.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(report.side.groups_per_person)))
     if versions > 1:
-        open_ends.append(plans.SAYS.say("versions", others=versions - 1))
+        open_ends.append(_(plans.MESSAGES["versions"]).format(others=versions - 1))
     if report.plan.method.cuts_freely:
-        open_ends.append(plans.SAYS["local"])
+        open_ends.append(_(plans.MESSAGES["local"]))
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
     if open_ends:
         return _("To be handed only to named recipients, under contract and control of access."), open_ends
     return _("May be handed to a wider circle, with the reservations below."), [
-        SAYS.say("hidden", k=report.side.risk.k, whom=whom)
+        _("Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.").format(k=report.side.risk.k, whom=whom)
     ]
 
 
@@ -87,16 +89,11 @@ def done(report: ResidualRiskReport) -> list[str]:
     sentences = [plans.words(plan, report.models)]
     if plan.method.searches or report.quality.suppressed:
         sentences.append(
-            SAYS.say(
-                "suppression",
-                whom=COUNTED_WORDS[plan.counts],
-                share=percent(report.quality.suppressed_people),
-                way=SUPPRESSED_WORDS[plan.suppressed],
-            )
+            _("{share} of the {whom} have a suppressed row; such rows are {way}.").format(whom=_(COUNTED_WORDS[plan.counts]), share=percent(report.quality.suppressed_people), way=_(SUPPRESSED_WORDS[plan.suppressed]))
         )
     if report.plan.gap:
-        sentences.append(plans.SAYS.say("not all", gap=percent(report.plan.gap)))
-    sentences.append(SAYS.say("given up", ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
+        sentences.append(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
+    sentences.append(_("What was given up: {ncp} of the detail of the columns, information loss {loss}.").format(ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
     return sentences
 
 
@@ -104,7 +101,7 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
     """List the columns with their roles, and how far they were generalized."""
     plan, lines = report.plan, []
     for name, role in plan.roles.items():
-        line = {_("column"): name, _("role"): ROLE_WORDS[role]}
+        line = {_("column"): name, _("role"): _(ROLE_WORDS[role])}
         line |= dict.fromkeys((_("level"), _("labels"), _("generalized")), "")
         if name in plan.randomized:
             line[_("generalized")] = named(_("Change it at random"), percent(plan.randomized[name]))
@@ -120,22 +117,15 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
 
 def singling_out(report: ResidualRiskReport) -> list[str]:
     """Describe the size of groups, and the success that attackers can expect."""
-    whom, risk = COUNTED_WORDS[report.plan.counts], report.side.risk
+    whom, risk = _(COUNTED_WORDS[report.plan.counts]), report.side.risk
     sentences = [
-        SAYS.say("smallest group", k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
-        SAYS.say(
-            "attackers",
-            prosecutor=percent(risk.highest),
-            average=percent(risk.average),
-            journalist=percent(report.highest),
-            marketer=percent(report.marketer),
-            whom=whom,
-        ),
+        _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
+        _("A prosecutor is right with at most {prosecutor}, on average {average}, a journalist with at most {journalist}; a marketer who tries everybody finds {marketer} of the {whom}.").format(prosecutor=percent(risk.highest), average=percent(risk.average), journalist=percent(report.highest), marketer=percent(report.marketer), whom=whom),
     ]
     if report.plan.subset is None:
-        sentences.append(SAYS["no population"])
+        sentences.append(_("No population was given: the journalist's figures are those of the prosecutor, as an upper bound."))
     if report.hidden:
-        sentences.append(SAYS.say("suppressed group", people=report.hidden, whom=whom))
+        sentences.append(_("The suppressed rows leave as one group of {people:,} {whom}.").format(people=report.hidden, whom=whom))
     return sentences
 
 
@@ -154,19 +144,19 @@ def levels(report: ResidualRiskReport) -> pd.DataFrame:
 
 def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
     """Describe what joining rows, tables and releases may do."""
-    whom = COUNTED_WORDS[report.plan.counts]
+    whom = _(COUNTED_WORDS[report.plan.counts])
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
     sentences = [
-        SAYS.say("alike", share=percent(report.alike), whom=whom),
-        plans.SAYS.say("unique again", share=percent(report.side.with_others), whom=whom),
+        _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom),
+        _(plans.MESSAGES["unique again"]).format(share=percent(report.side.with_others), whom=whom),
     ]
     if report.side.groups_per_person > 1:
-        sentences.append(plans.SAYS.say("rows of a person", groups=number(report.side.groups_per_person)))
+        sentences.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(report.side.groups_per_person)))
     if others:
-        sentences.append(plans.SAYS.say("versions", others=others))
+        sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
     if releases:
-        sentences.append(SAYS.say("private results", releases=releases))
+        sentences.append(_("{releases} differentially private results were released from the same rows. What they add is limited by their own budget, which does not cover this table.").format(releases=releases))
     return sentences
 
 

@@ -5,24 +5,24 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.schema.role import ROLES
 from workbench.anonymize import plans, rules_view, state
 from workbench.anonymize.state import AnonymizeState
+from workbench.language.messages import _, capital, commas, translate
+from workbench.language.wording import ROLE_WORDS, plain
+from workbench.report.files import file_name
 from workbench.ui import file_view, widgets
-from workbench.ui.files import file_name
-from workbench.ui.language import _, capital, commas, said
-from workbench.ui.wording import ROLE_WORDS, plain
 
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
     """Show the role of each column, to be edited."""
     names, secret = current.quasi_identifiers, current.sensitive
-    label = plans.SAYS.say("roles", known=len(names), secret=len(secret))
+    label = _(plans.MESSAGES["roles"]).format(known=len(names), secret=len(secret))
     with st.expander(label, key="roles", expanded=not names):
-        st.write(plans.SAYS["what roles do"])
+        st.write(_(plans.MESSAGES["what roles do"]))
         grid = st.data_editor(
             state.roles_grid(curator, current),
             key=f"roles-{current.version}",
@@ -31,7 +31,7 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             column_config={
                 "column": _("column"),
                 "role": st.column_config.SelectboxColumn(
-                    _("role"), options=ROLES, required=True, format_func=lambda role: ROLE_WORDS[str(role)]
+                    _("role"), options=ROLES, required=True, format_func=lambda role: _(ROLE_WORDS[str(role)])
                 ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },
@@ -50,7 +50,7 @@ def hierarchies(current: AnonymizeState) -> None:
         name = st.selectbox(capital("column"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
         if hierarchy.reason:
-            st.caption(plain(said(hierarchy.reason), at_most=300))
+            st.caption(plain(translate(hierarchy.reason), at_most=300))
         rules_view.by_rule(current, name)
         grid = st.data_editor(
             state.hierarchy_grid(hierarchy),
@@ -105,7 +105,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
     unknown = current.new_values(curator, plan)
     if unknown:
-        st.warning(plans.SAYS.say("unknown values", columns=plain(commas(unknown), at_most=200)))
+        st.warning(_(plans.MESSAGES["unknown values"]).format(columns=plain(commas(unknown), at_most=200)))
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
         extended = current.extended(plan, unknown)

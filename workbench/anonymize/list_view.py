@@ -8,10 +8,10 @@ from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import plans
+from workbench.language.messages import _
+from workbench.language.wording import plain
 from workbench.ui import widgets
 from workbench.ui.attacker_view import known_people
-from workbench.ui.language import _
-from workbench.ui.wording import plain
 
 
 def show(curator: Curator, table: AnonymizedTable) -> None:
@@ -27,13 +27,6 @@ def show(curator: Curator, table: AnonymizedTable) -> None:
         with st.spinner(_("Computing"), show_time=True):
             match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
         st.markdown(
-            plans.SAYS.say(
-                "found",
-                name=plain(name),
-                unique=match.unique,
-                people=match.people,
-                matched=match.matched,
-                smallest=match.smallest,
-            )
+            _(plans.MESSAGES["found"]).format(name=plain(name), unique=match.unique, people=match.people, matched=match.matched, smallest=match.smallest)
         )
-        st.caption(plans.SAYS["recoded list"])
+        st.caption(_(plans.MESSAGES["recoded list"]))

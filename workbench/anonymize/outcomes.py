@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.frontier import Point
-from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.methods import CellSuppression, FullDomain, Method, Mondrian
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.fulldomain.frontier import Point
+from dpcore.anonymization.fulldomain.metrics import InformationLoss
+from dpcore.anonymization.methods import CellSuppression, FullDomain, Method, Mondrian
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import FrontierOf, NeighborsOf
@@ -27,12 +27,12 @@ from workbench import session
 from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
 from workbench.anonymize.state import AnonymizeState
+from workbench.language.messages import N_, _, capital, commas, digits, named
+from workbench.language.wording import limit_words, number, percent, plain, whole
+from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view, widgets
-from workbench.ui.charts import Chart
-from workbench.ui.language import N_, _, capital, commas, digits, named
-from workbench.ui.wording import limit_words, number, percent, plain, whole
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -134,7 +134,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
     lines, reasons = [], []
     predicted = size(curator, current, plan)
     for method in (kind() for kind in Method.kinds().values()):
-        name = METHOD_NAMES[method.kind]
+        name = _(METHOD_NAMES[method.kind])
         try:
             why = too_long(predicted, method, len(plan.quasi_identifiers))
             if not why:
@@ -232,7 +232,7 @@ def present_choice(
     except DpcoreError:  # shown under "Before and after"
         return None, ""
     words = _("{method} loses {loss} at k = {k}: the ring.")
-    return loss, words.format(method=capital(METHOD_NAMES[plan.method.kind]), loss=number(loss), k=k)
+    return loss, words.format(method=capital(_(METHOD_NAMES[plan.method.kind])), loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:
@@ -333,13 +333,13 @@ def versions(curator: Curator) -> int:
 def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
     """Say that groups reveal a column, and of how many."""
     share, classes = percent(risk.homogeneous_people), risk.homogeneous_classes
-    return plans.SAYS.say("reveal", classes=classes, share=share, column=column, whom=whom(plan))
+    return _(plans.MESSAGES["reveal"]).format(classes=classes, share=share, column=column, whom=whom(plan))
 
 
 def more_likely(column: str, risk: AttributeRisk) -> str:
     """Say how much more likely a group makes some value of a column."""
     times, t = number(risk.posterior_ratio), number(risk.t_equal)
-    return plans.SAYS.say("more likely", column=column, times=times, t=t)
+    return _(plans.MESSAGES["more likely"]).format(column=column, times=times, t=t)
 
 
 def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
@@ -352,16 +352,16 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
         for name, risk in side.secrets.items()
     ]
     if side.groups_per_person > 1:
-        sentences.append(plans.SAYS.say("rows of a person", groups=number(side.groups_per_person)))
+        sentences.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(side.groups_per_person)))
     if plan.pseudonym is not None:
-        sentences.append(plans.SAYS.say("pseudonyms", column=plain(plan.pseudonym)))
+        sentences.append(_(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym)))
     if side.with_others > 0.001:
-        sentences.append(plans.SAYS.say("unique again", share=percent(side.with_others), whom=whom(plan)))
+        sentences.append(_(plans.MESSAGES["unique again"]).format(share=percent(side.with_others), whom=whom(plan)))
     table = session.session().anonymized
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
-        sentences.append(plans.SAYS.say("versions", others=others))
+        sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
     if plan.method.cuts_freely:
-        sentences.append(plans.SAYS["local"])
-    sentences.append(plans.SAYS["minimized"])
+        sentences.append(_(plans.MESSAGES["local"]))
+    sentences.append(_(plans.MESSAGES["minimized"]))
     return sentences

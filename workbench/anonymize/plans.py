@@ -5,20 +5,20 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dpcore.anonymize.choices import Suppressed
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.coding import Coding
-from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
-from dpcore.anonymize.fulldomain.size import Prediction
-from dpcore.anonymize.methods import FullDomain, LocalRecoding, Method, Mondrian
-from dpcore.anonymize.models import PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.choices import Suppressed
+from dpcore.anonymization.closeness import TCloseness
+from dpcore.anonymization.coding import Coding
+from dpcore.anonymization.fulldomain.metrics import InformationLoss, Metric
+from dpcore.anonymization.fulldomain.size import Prediction
+from dpcore.anonymization.methods import FullDomain, LocalRecoding, Method, Mondrian
+from dpcore.anonymization.models import PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.proposals import SizeOf, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
-from workbench.ui.language import Words, _, capital, named, stored
-from workbench.ui.wording import COUNTED_WORDS, limit_words, number
+from workbench.language.messages import N_, _, capital, named, stored
+from workbench.language.wording import COUNTED_WORDS, limit_words, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -27,9 +27,46 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-SAYS = Words("anonymize.sentences")
-METHOD_NAMES = Words("anonymize.method_names")
-METHOD_WORDS = Words("anonymize.method_words")
+MESSAGES = {
+    "average risk": N_("The mean over everybody, of 1 in the size of their group. The smallest groups are suppressed until the others keep to it. With k, which bounds the highest risk, this is the strict average risk."),
+    "coded": N_("Numbers that leave as they are tell people apart. They are rounded first; what is then beyond a bound becomes the bound. Demands look at the coded numbers. Changed at random (PRAM), each cell takes with this chance the value of a row that is drawn, so that shares stay as they are on average; this server draws the same for the same table again. This is no guarantee."),
+    "pseudonym": N_("Each of its values leaves as a text that only the key of this server can make of it. Without a series every table has other ones, so that tables cannot be joined; with a series, tables that you make under the same name stay linked."),
+    "pseudonyms": N_("The pseudonyms of {column} tell which rows are of one person, in this table and in all of its series: k counts nobody who knows several of these rows. Whoever has the follow-up table has the names."),
+    "household": N_("Whoever finds one person of a household has found all of them, so five people of one family are one of the k. The column is left out of the result. Sampling weights are no ground for a smaller k: what they say of the population is an estimate."),
+    "found": N_("**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit some row, and each of these at least {smallest:,}."),
+    "recoded list": N_("The attacker knows how values became coarser, and recodes the list in the same way. Who is not in the table may fit rows too."),
+    "minimized": N_("Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for the public."),
+    "rows of a person": N_("k counts people. The rows of a person are in {groups} groups on average: k does not protect against somebody who knows several rows of one person, and that they belong together."),
+    "unique again": N_("Unique again for somebody who also knows the columns left as they are: {share} of the {whom}."),
+    "versions": N_("Another version of this table was made before ({others} in all). Versions together can reveal more than each alone, and no budget counts that."),
+    "reveal": N_("Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. Ask for l-diversity."),
+    "more likely": N_("Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."),
+    "groups": N_("The smallest group has {k} {whom}, the average group {average}. Information loss, which the search makes small: {loss}. {share} of the {whom} have a suppressed row."),
+    "ready": N_("The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."),
+    "local": N_("Local recoding and Mondrian keep more, and are more exposed: published attacks aim at them."),
+    "roles": N_("Roles of the columns: {known} that others may know, {secret} to stay unknown"),
+    "plan": N_("{models}, counting {whom}, by {method}, {limit} suppressed at most."),
+    "what roles do": N_("Identifiers are dropped, quasi-identifiers generalized, sensitive and other columns kept as they are."),
+    "unknown values": N_("This table has values that the plan does not know, in {columns}. Nothing is published before it says how they become coarser."),
+    "search": N_("Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."),
+    "too many levels": N_("Full-domain: {nodes:,} combinations of levels are too many to look at all. A search takes about a minute, and says by how much others may be better."),
+    "not all": N_("There are too many combinations of levels to look at all: these are the best that were seen. What the search makes small could be smaller by {gap} of it at most."),
+    "suggested": N_("{method} is suggested: local recoding keeps more than Mondrian, but is slow with more than {columns} columns."),
+}
+METHOD_NAMES = {
+    "full-domain": N_("full-domain"),
+    "local recoding": N_("local recoding"),
+    "cell suppression": N_("suppression of cells"),
+    "mondrian": N_("Mondrian"),
+    "microaggregation": N_("microaggregation (MDAV)"),
+}
+METHOD_WORDS = {
+    "full-domain": N_("one level per column, the same for everybody"),
+    "local recoding": N_("levels differ from group to group"),
+    "cell suppression": N_("few single cells become *, in columns that matter less first"),
+    "mondrian": N_("groups cut along the data, free ranges"),
+    "microaggregation": N_("numbers become group means"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +155,7 @@ def suggested_method(predicted: Prediction, columns: int) -> Method:
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
     """Say why a method is not tried next to the others; empty where it is."""
     if method.searches and not suggested_method(predicted, columns).searches:
-        return SAYS.say("too many levels", nodes=predicted.nodes)
+        return _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
         return suggestion(suggested_method(predicted, columns))
     return ""
@@ -126,25 +163,19 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
 
 def words(plan: Plan, models: Iterable[str]) -> str:
     """Describe demands, method and limit. Args: models: as they are stored, all that hold."""
-    return SAYS.say(
-        "plan",
-        models=stored(*models),
-        whom=whom(plan),
-        method=METHOD_NAMES[plan.method.kind],
-        limit=limit_words(plan.limit),
-    )
+    return _(MESSAGES["plan"]).format(models=stored(*models), whom=whom(plan), method=_(METHOD_NAMES[plan.method.kind]), limit=limit_words(plan.limit))
 
 
 def method_label(method: str) -> str:
     """Return a method's name and purpose for a list."""
     if method == SUGGESTED:
         return _("as suggested for this table")
-    return named(METHOD_NAMES[method], METHOD_WORDS[method])
+    return named(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
 
 
 def whom(plan: Plan) -> str:
     """Return what groups are counted in: households, people, or rows where each row is a person."""
-    return COUNTED_WORDS[plan.counts]
+    return _(COUNTED_WORDS[plan.counts])
 
 
 def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
@@ -153,20 +184,13 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
         seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
-        sentence = SAYS.say(
-            "search",
-            nodes=predicted.nodes,
-            seconds=seconds,
-            mostly=mostly,
-            most=most,
-            megabytes=math.ceil(predicted.memory / 1e6),
-        )
+        sentence = _(MESSAGES["search"]).format(nodes=predicted.nodes, seconds=seconds, mostly=mostly, most=most, megabytes=math.ceil(predicted.memory / 1e6))
     else:
-        sentence = SAYS.say("too many levels", nodes=predicted.nodes)
+        sentence = _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     suggested = suggested_method(predicted, columns)
     return sentence if suggested.searches else f"{sentence} {suggestion(suggested)}"
 
 
 def suggestion(method: Method) -> str:
     """Say which local method is suggested, and why."""
-    return SAYS.say("suggested", method=capital(METHOD_NAMES[method.kind]), columns=LOCAL_COLUMNS)
+    return _(MESSAGES["suggested"]).format(method=capital(_(METHOD_NAMES[method.kind])), columns=LOCAL_COLUMNS)

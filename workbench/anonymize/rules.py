@@ -5,14 +5,24 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.builders import DATE_LEVELS, dates, intervals, mask, order
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.builders import DATE_LEVELS, dates, intervals, mask, order
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.schema.date import has_days
-from workbench.ui.language import Words, _
+from workbench.language.messages import N_, _
 
-RULES = Words("anonymize.rules")
-PERIODS = Words("anonymize.periods")
+RULES = {
+    "intervals": N_("intervals of numbers"),
+    "masking": N_("masking the last characters"),
+    "order": N_("neighbors in an order"),
+    "dates": N_("parts of dates"),
+}
+PERIODS = {
+    "month": N_("month"),
+    "quarter": N_("quarter"),
+    "year": N_("year"),
+    "decade": N_("decade"),
+}
 EXAMPLES = 3
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from workbench.anonymize import rules
 from workbench.anonymize.state import AnonymizeState
+from workbench.language.messages import _, translated
 from workbench.ui import widgets
-from workbench.ui.language import _
 
 LONGEST = 200
 """Values that are listed to be put into an order; more keep the order that they have."""
@@ -21,7 +21,7 @@ def by_rule(current: AnonymizeState, name: str) -> None:
         return
     key = f"rule-{name}-{current.version}"
     rule = st.segmented_control(
-        _("Make the levels by a rule"), fitting, default=None, format_func=rules.RULES.__getitem__, key=key
+        _("Make the levels by a rule"), fitting, default=None, format_func=translated(rules.RULES).__getitem__, key=key
     )
     if rule is None:
         return
@@ -45,7 +45,7 @@ def _intervals(values: list[str], key: str) -> Hierarchy:
 def _masking(values: list[str], key: str) -> Hierarchy:
     longest = max(map(len, values))
     masked = st.multiselect(
-        rules.RULES["masking"],
+        _(rules.RULES["masking"]),
         list(range(1, max(2, longest))),
         list(range(1, max(2, longest)))[:9],
         key=f"{key}-masked",
@@ -66,7 +66,7 @@ def _order(values: list[str], key: str) -> Hierarchy:
 
 def _dates(values: list[str], key: str) -> Hierarchy:
     periods = widgets.by_title(
-        st.multiselect, rules.RULES["dates"], rules.PERIODS, list(rules.PERIODS), key=f"{key}-periods"
+        st.multiselect, _(rules.RULES["dates"]), translated(rules.PERIODS), list(rules.PERIODS), key=f"{key}-periods"
     )
     return rules.by_dates(values, periods)
 

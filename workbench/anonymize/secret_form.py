@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.anonymize.closeness import Distance, TCloseness
-from dpcore.anonymize.models import BetaLikeness, DistinctL, EntropyL, PrivacyModel, RecursiveCL
+from dpcore.anonymization.closeness import Distance, TCloseness
+from dpcore.anonymization.models import BetaLikeness, DistinctL, EntropyL, PrivacyModel, RecursiveCL
 from dpcore.registry import Registered
-from workbench.ui.language import N_
+from workbench.language.messages import N_
 
 ModelOf = Callable[[str], PrivacyModel]
 """From a column to a demand on it."""

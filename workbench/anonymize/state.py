@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
@@ -15,7 +15,7 @@ from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _, commas, said
+from workbench.language.messages import _, commas, translate
 
 
 @dataclass(kw_only=True)
@@ -183,7 +183,7 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), RolesOf)
-    lines = [(each.column, current.roles[each.column], said(each.reason)) for each in proposed]
+    lines = [(each.column, current.roles[each.column], translate(each.reason)) for each in proposed]
     return pd.DataFrame(lines, columns=["column", "role", "why"])
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.promise import EARLIER, EXCEPT
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
+from dpcore.anonymization.promise import EARLIER, EXCEPT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.table.trial import TrialReport
@@ -17,13 +17,13 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
-from workbench.store.datasets import public_name
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital, code, named, stored
+from workbench.language.wording import number, percent, plain
+from workbench.report import of_table
+from workbench.report.files import file_name
+from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital, code, named, stored
-from workbench.ui.report import of_table
-from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -33,7 +33,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     with st.spinner(_("Computing")):
         method, points = outcomes.frontier(curator, current, plan)
     heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
-    st.markdown(heading.format(method=plans.METHOD_NAMES[method.kind]))
+    st.markdown(heading.format(method=_(plans.METHOD_NAMES[method.kind])))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
@@ -115,7 +115,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         st.dataframe(lines, hide_index=True)
         for reason in reasons:
             st.caption(reason)
-        st.caption(plans.SAYS["local"])
+        st.caption(_(plans.MESSAGES["local"]))
 
 
 def _figures(report: TrialReport) -> None:
@@ -133,22 +133,15 @@ def _figures(report: TrialReport) -> None:
         named(_("before"), percent(report.before.risk.highest)),
         **quiet,
     )
-    loss.metric(capital("generalized"), percent(report.quality.ncp), help=demands_form.METRIC_WORDS["loss"])
+    loss.metric(capital("generalized"), percent(report.quality.ncp), help=_(demands_form.METRIC_WORDS["loss"]))
     hidden.metric(
-        capital("suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"]
+        capital("suppressed rows"), percent(report.quality.suppressed), help=_(GLOSSARY["suppression"])
     )
     if report.plan.gap:
-        st.caption(plans.SAYS.say("not all", gap=percent(report.plan.gap)))
+        st.caption(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
     risks = report.after.risk
     st.caption(
-        plans.SAYS.say(
-            "groups",
-            k=risks.k,
-            whom=plans.whom(report.plan),
-            average=number(risks.people * report.after.groups_per_person / risks.classes),
-            loss=number(report.quality.loss),
-            share=percent(report.quality.suppressed_people),
-        )
+        _(plans.MESSAGES["groups"]).format(k=risks.k, whom=plans.whom(report.plan), average=number(risks.people * report.after.groups_per_person / risks.classes), loss=number(report.quality.loss), share=percent(report.quality.suppressed_people))
     )
 
 
@@ -180,7 +173,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     Args: name: of the data set, for the names of files.
     """
     models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
-    st.success(plans.SAYS.say("ready", models=plain(stored(*table.guarantee.models), at_most=800)))
+    st.success(_(plans.MESSAGES["ready"]).format(models=plain(stored(*table.guarantee.models), at_most=800)))
     widgets.show_rows(table.table.frame.head(200))
     made = f"anonymized {models}"
 

@@ -8,9 +8,10 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
 from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
-from workbench.ui import criteria, widgets
-from workbench.ui.language import _
-from workbench.ui.wording import plain, printable
+from workbench.language.messages import _
+from workbench.language.wording import plain, printable
+from workbench.report import criteria
+from workbench.ui import widgets
 
 
 def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Outcome, ...]] | None:

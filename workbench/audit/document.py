@@ -5,13 +5,13 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
-from workbench.audit.findings import SAYS, SHOWN_SETS, attackers, identifiers, linkage_words, secrets
-from workbench.ui import criteria
-from workbench.ui.language import _, capital, commas
-from workbench.ui.report.document import fragment
+from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
+from workbench.language.messages import _, capital, commas
+from workbench.language.wording import percent, printing
+from workbench.report import criteria
+from workbench.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.verdict import verdict, ways_out, ways_words
-from workbench.ui.wording import percent, printing
 
 
 @printing()
@@ -61,6 +61,6 @@ def to_html(
             (_("What attackers can expect"), pd.DataFrame(), expected),
             (_("What groups give away"), secrets(report), []),
         ],
-        terms=SAYS["terms"],
+        terms=_("Distinction: groups per person. Separation: share of pairs of people whom the columns tell apart. Who has rows in several groups counts in each of them."),
         signatures=None,
     )

@@ -7,14 +7,14 @@ from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
 from workbench import session
-from workbench.ui import charts, widgets
-from workbench.ui.charts import Chart
-from workbench.ui.language import Words, _, capital, said
-from workbench.ui.wording import people_words, percent
+from workbench.language.messages import _, capital, translate
+from workbench.language.wording import people_words, percent
+from workbench.report import charts
+from workbench.report.charts import Chart
+from workbench.ui import widgets
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
-SAYS = Words("audit.sentences")
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
@@ -69,7 +69,7 @@ def sets_chart(audit: AuditReport) -> Chart:
         labels,
         [each.uniques for each in shown],
         x_title=_("share of people who are unique"),
-        alt=SAYS.say("sets", columns=labels[0]),
+        alt=_("Share of people who are unique by sets of columns; the riskiest is {columns}.").format(columns=labels[0]),
     )
 
 
@@ -100,31 +100,26 @@ def _label(name: str, columns: list[str]) -> str:
 def attackers(audit: AuditReport) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
     risk, listed, estimates = audit.risk, audit.listed, audit.estimates
-    sentences = [SAYS.say("prosecutor", share=percent(risk.average))]
-    sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
+    sentences = [_("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(share=percent(risk.average))]
+    sentences.append(_("In a group of fewer than {size}: {share} of the people.").format(share=percent(risk.above), size=round(1 / risk.threshold)))
     if listed is None and estimates is None:
-        sentences.append(SAYS["no population"])
+        sentences.append(_("No population was given: a journalist, who does not know who is in the table, and a marketer, who wants as many as possible, are taken to know as much as the prosecutor. Give its size, or a list of it."))
     known = [(_("By the list as the population"), listed.journalist, listed.marketer)] if listed else []
     if estimates is not None:
         size = _("Estimated from the size of the population")
         known.append((size, estimates.journalist, estimates.marketer))
     for source, journalist, marketer in known:
         sentences.append(
-            SAYS.say(
-                "journalist and marketer",
-                source=source,
-                journalist=percent(journalist),
-                marketer=percent(marketer),
-            )
+            _("{source}: a journalist, who does not know who is in the table, is right with a chance of at most {journalist}; a marketer, who wants as many as possible, finds {marketer} of them.").format(source=source, journalist=percent(journalist), marketer=percent(marketer))
         )
     if estimates is not None:
         estimated = _("An estimated {share} of the whole population are unique (by {model}'s model).")
         if audit.ways > audit.people:
-            estimated = SAYS["unique ways"]
+            estimated = _("An estimated {share} of the ways in which people of the whole population appear are unique (by {model}'s model); somebody with several rows may appear in several ways.")
         sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
-        sentences.append(SAYS.say("k-map", k=people_words(estimates.k_map)))
+        sentences.append(_("The smallest group has an estimated {k} or more people in the population (k-map, by the Poisson model without 0, at an error of 5 %).").format(k=people_words(estimates.k_map)))
     if audit.suppressed:
-        sentences.append(SAYS.say("suppressed", share=percent(audit.suppressed)))
+        sentences.append(_("Rows that are suppressed already (*), and are not counted: {share}.").format(share=percent(audit.suppressed)))
     return sentences
 
 
@@ -132,7 +127,7 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     """Return the columns that look like identifiers, and why."""
     return pd.DataFrame(
         [
-            {_("column"): each.column, _("looks like"): said(each.kind), _("why"): said(each.reason)}
+            {_("column"): each.column, _("looks like"): translate(each.kind), _("why"): translate(each.reason)}
             for each in audit.identifiers
         ]
     )
@@ -162,10 +157,4 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     link = audit.linkage
     if link is None:
         return ""
-    return SAYS.say(
-        "list",
-        name=name,
-        people=link.people,
-        matched=people_words(link.matched),
-        unique=people_words(link.unique),
-    )
+    return _("Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and {unique} are found with certainty: one person here, one person there.").format(name=name, people=link.people, matched=people_words(link.matched), unique=people_words(link.unique))

@@ -8,14 +8,13 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
+from workbench.language.messages import _, join, ngettext
+from workbench.language.wording import percent, plain
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, join, n_
-from workbench.ui.wording import percent, plain
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
 ASKED = 4
 """Fields at first."""
-SAYS = Words("audit.person")
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
@@ -23,7 +22,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
     title = _("What would somebody learn about one person?")
     section = st.expander(title, icon=":material/person_search:", key="one-person")
     with section, widgets.errors_shown():
-        st.write(SAYS["ask"])
+        st.write(_("Say what is known of them: a value (33620), a prefix (336*), or a range (40-44). Leave a field empty where nothing is known."))
         known = []
         cells = st.columns(min(ASKED, len(columns)))
         for place, name in enumerate(columns):
@@ -61,21 +60,15 @@ def sentences(report: PersonReport) -> list[str]:
         return [
             _("**Nobody in this table agrees with that.** An attacker learns that the person is not in it.")
         ]
-    lines = [n_("agree", report.people)]
+    lines = [ngettext("**One person agrees with that: whoever knows it has found them.**", "**{number:,} people agree with that.**", report.people)]
     certain = [name for name, number_of in report.values.items() if number_of == 1]
     if certain:
-        lines.append(SAYS.say("one value", columns=plain(join(certain), at_most=200)))
+        lines.append(_("All of them share one value of {columns}: nothing is left to guess.").format(columns=plain(join(certain), at_most=200)))
     for name, secrets in report.secrets.items():
         if name not in certain and secrets:
             most = secrets[0]
             lines.append(
-                SAYS.say(
-                    "chance",
-                    column=plain(name),
-                    value=plain(most.value, at_most=60),
-                    chance=percent(most.chance),
-                    before=percent(most.before),
-                )
+                _("{column}: {value} with a chance of {chance}, instead of {before} for anybody.").format(column=plain(name), value=plain(most.value, at_most=60), chance=percent(most.chance), before=percent(most.before))
             )
     return lines
 

@@ -6,15 +6,25 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
-from workbench.ui import charts, file_view, widgets
-from workbench.ui.charts import Chart
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital
-from workbench.ui.wording import number, percent, plain
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import N_, _, capital, translated
+from workbench.language.wording import number, percent, plain
+from workbench.report import charts
+from workbench.report.charts import Chart
+from workbench.report.files import file_name
+from workbench.ui import file_view, widgets
 
-HEADINGS = Words("audit.headings")
-SAYS = Words("audit.rows")
+HEADINGS = {
+    "people": N_("people in the group"),
+    "risk": N_("risk (1 / people)"),
+    "score": N_("SUDA score"),
+    "dis": N_("chance that a match is right (DIS)"),
+    "smallest": N_("columns of the smallest unique set"),
+    "sets": N_("minimal unique sets"),
+    "population": N_("estimated people of the population in the group"),
+    "individual": N_("individual risk (from weights)"),
+    "household": N_("household risk"),
+}
 
 
 def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
@@ -33,12 +43,12 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
-            st.caption(SAYS.say("parts", size=report.largest))
+            st.caption(_("A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to {size} columns were looked at.").format(size=report.largest))
         file_view.download(
             _("Risk of each row (CSV, private)"),
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
-            help=SAYS["file"],
+            help=_("One line per row, in the order of the table. It holds no value of the table, and still says who is easy to find: keep it beside the table, and do not pass it on."),
         )
 
 
@@ -49,7 +59,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
         _("Who lives together"): ("audit-household", "household risk"),
     }
     weight, home = (
-        side.selectbox(label, others, index=None, key=key, help=GLOSSARY[term])
+        side.selectbox(label, others, index=None, key=key, help=_(GLOSSARY[term]))
         for side, (label, (key, term)) in zip(sides, asked.items(), strict=True)
     )
     sampled = share.number_input(
@@ -62,28 +72,17 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
 
 def sentences(report: RowRiskReport) -> list[str]:
     """Say what the figures mean for all people together."""
-    lines = [SAYS.say("special", share=percent(report.special))]
+    lines = [_("Unique by one or two columns alone: {share} of the people. These are found first.").format(share=percent(report.special))]
     heaviest = max(report.part, key=lambda name: report.part[name])
     if report.part[heaviest]:
-        lines.append(SAYS.say("heaviest", column=plain(heaviest), share=percent(report.part[heaviest])))
+        lines.append(_("{column} is in the sets that make up {share} of the risk: coarsen it first.").format(column=plain(heaviest), share=percent(report.part[heaviest])))
     if report.sampled is not None:
         lines.append(
-            SAYS.say(
-                "weights",
-                population=round(report.sampled.population),
-                smallest=number(report.sampled.smallest),
-                expected=number(report.sampled.expected),
-                highest=percent(report.sampled.highest),
-            )
+            _("By the weights the table stands for {population:,} people, and the smallest group for about {smallest}. An attacker who tries everybody is right for about {expected} of them; the largest individual risk is {highest}. These are estimates: a group that is large in the population by its weights is no guarantee of k-anonymity.").format(population=round(report.sampled.population), smallest=number(report.sampled.smallest), expected=number(report.sampled.expected), highest=percent(report.sampled.highest))
         )
     if report.households is not None:
         lines.append(
-            SAYS.say(
-                "households",
-                households=report.households.households,
-                average=percent(report.households.average),
-                alone=percent(report.households.alone),
-            )
+            _("Whoever finds one person finds their household: among {households:,} households the mean risk is {average}, where each person by themselves has {alone}.").format(households=report.households.households, average=percent(report.households.average), alone=percent(report.households.alone))
         )
     return lines
 
@@ -101,7 +100,7 @@ def parts_chart(report: RowRiskReport) -> Chart:
 
 def to_csv(report: RowRiskReport) -> bytes:
     """Return one line per row, numbered as in the table; private, and without any of its values."""
-    figures = report.rows.rename(columns=dict(HEADINGS.items()))
+    figures = report.rows.rename(columns=dict(translated(HEADINGS).items()))
     parts = {_("part of {column}").format(column=name): report.parts[name].round(4) for name in report.parts}
     lines = pd.concat([figures.round(6), pd.DataFrame(parts)], axis=1)
     lines.insert(0, _("row"), lines.index + 1)

@@ -8,11 +8,11 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from workbench import session
 from workbench.audit import findings
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital
+from workbench.language.wording import percent, plain
 from workbench.ui import verdict as words
 from workbench.ui import widgets
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital
-from workbench.ui.wording import percent, plain
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
@@ -84,5 +84,5 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         st.subheader(_("Columns that look like identifiers"))
         widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(capital("none"))
     if report.secrets:
-        st.subheader(_("What groups give away"), help=GLOSSARY["equivalence class"])
+        st.subheader(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
         st.dataframe(findings.secrets(report), hide_index=True)

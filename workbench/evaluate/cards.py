@@ -9,10 +9,10 @@ from typing import Any
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
-from workbench.ui.charts import dot
-from workbench.ui.language import _, named
-from workbench.ui.report.document import fragment
-from workbench.ui.wording import percent
+from workbench.language.messages import _, named
+from workbench.language.wording import percent
+from workbench.report.charts import dot
+from workbench.report.document import fragment
 
 SHORTEST = 0.05
 """Distance at the end of the scale, at least: less would make chance look large."""

@@ -5,7 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import (
+from workbench.language.messages import _, digits, named
+from workbench.language.wording import percent
+from workbench.report.charts import (
     HEADINGS,
     ORIGINAL,
     PRIVATE,
@@ -19,9 +21,7 @@ from workbench.ui.charts import (
     tips,
     tips_of,
 )
-from workbench.ui.language import _, digits, named
 from workbench.ui.method_charts import COLORS
-from workbench.ui.wording import percent
 
 STEPS = 30
 """Cells from which on lines are clearer than bars."""
@@ -74,10 +74,10 @@ def scales(figures: pd.DataFrame) -> Chart:
     altair, chart = drawing(long)
     tooltip = tips("figure", "of", place=".3f")
     _chart, points, _spread = _marks(altair, chart, "figure", list(colors), list(colors.values()), tooltip)
-    x = altair.X("shown:Q", title=HEADINGS["place"], scale=altair.Scale(domain=[0, 1.5]))
+    x = altair.X("shown:Q", title=_(HEADINGS["place"]), scale=altair.Scale(domain=[0, 1.5]))
     ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
     places = (f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples())
-    alt = named(HEADINGS["place"], "; ".join(places))
+    alt = named(_(HEADINGS["place"]), "; ".join(places))
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
     return Chart(spec=altair.layer(*layers, height=80 + 26 * len(figures)), alt=alt, table=headed(figures))
 

@@ -19,10 +19,11 @@ from workbench.evaluate.cards import Card
 from workbench.evaluate.charts import several
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
-from workbench.ui import charts, releases, widgets
-from workbench.ui.charts import Chart
-from workbench.ui.language import _, capital, commas, n_, named
-from workbench.ui.wording import percent, plain
+from workbench.language.messages import _, capital, commas, named, ngettext
+from workbench.language.wording import percent, plain
+from workbench.report import charts
+from workbench.report.charts import Chart
+from workbench.ui import releases, widgets
 
 SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
@@ -46,7 +47,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     farthest(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
-        st.caption(n_("pairs left out", left_out))
+        st.caption(ngettext("{number:,} pair of columns has too many cells and is left out.", "{number:,} pairs of columns have too many cells and are left out.", left_out))
     _one(curator, candidate, [name for (name,) in columns])
 
 

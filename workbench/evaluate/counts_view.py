@@ -7,9 +7,10 @@ from dpcore.evaluation.utility.counts import CellCounts, CountsOf
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
-from workbench.ui import charts, widgets
-from workbench.ui.language import _, capital, named
-from workbench.ui.wording import counted_words, number, plain, whole
+from workbench.language.messages import _, capital, named
+from workbench.language.wording import counted_words, number, plain, whole
+from workbench.report import charts
+from workbench.ui import widgets
 
 
 def show(curator: Curator, candidate: Candidate | None) -> None:

@@ -5,12 +5,11 @@ import math
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate.form import SAYS
 from workbench.evaluate.report import Judgement, columns_table, placed, score_words
-from workbench.ui.language import _, capital, percent_sign
-from workbench.ui.report.document import Document, Picture, TextTable, page
+from workbench.language.messages import _, capital, percent_sign
+from workbench.language.wording import printable, printing, unmarked
+from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.wording import printable, printing, unmarked
 
 
 @printing()
@@ -41,7 +40,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
         badge="internal",
         about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
         boxes=(
-            (_("What is promised, and what not"), (SAYS["internal"], *filter(None, [first_rows_words()]))),
+            (_("What is promised, and what not"), (_("These figures were computed from the original without noise. Nothing protects the people in it: do not publish this page."), *filter(None, [first_rows_words()]))),
         ),
         pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),
     )

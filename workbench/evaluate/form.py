@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.declared import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.language.messages import _, capital, commas, named, stored
+from workbench.language.wording import percent, plain
 from workbench.ui import releases, widgets
-from workbench.ui.language import Words, _, capital, commas, named, stored
-from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
-SAYS = Words("evaluate.sentences")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,7 +60,7 @@ def choose(curator: Curator) -> Candidate | None:
         shown = ANONYMIZED
     titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
-        st.caption(SAYS.say("of a part", count=of_parts))
+        st.caption(_("{count} releases of a part of the table are not offered here: next to the whole original they would look wrong where they are right.").format(count=of_parts))
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
@@ -148,7 +147,7 @@ def foreign(
             )
         )
     if declared.spread or declared.rows_left_out:
-        notes.append(capital(SAYS.say("undeclared", share=percent(declared.rows_left_out))))
+        notes.append(capital(_("A label that stands for several values, such as an interval or *, was read as these values, evenly spread; {share} of the rows have another value that is not declared, and are not compared.").format(share=percent(declared.rows_left_out))))
     return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 

@@ -18,16 +18,27 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
 from workbench import session
 from workbench.evaluate.charts import scores
-from workbench.evaluate.form import SAYS, Candidate
+from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
+from workbench.language.messages import N_, _, capital, commas, named, translated
+from workbench.language.wording import plain
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, capital, commas, named
 from workbench.ui.method_charts import SCENARIOS
-from workbench.ui.wording import plain
 
 SPLITS = 3
-MEASURES = Words("evaluate.measures")
-COMPARED = Words("evaluate.compared")
+MEASURES = {
+    "accuracy": N_("accuracy, share of right answers"),
+    "f1": N_("F1, mean over the classes"),
+    "mse": N_("mean squared error, of a target from -1 to 1"),
+    "r2": N_("R², share of the variance explained"),
+    "nmi": N_("agreement of the groups (NMI)"),
+}
+COMPARED = {
+    "release": N_("release"),
+    "original": N_("original, no privacy"),
+    "majority": N_("one answer for all"),
+    "shuffled": N_("shuffled labels"),
+}
 
 
 def learning(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
@@ -39,31 +50,31 @@ def learning(curator: Curator, candidate: Candidate, similarity: SimilarityRepor
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = st.selectbox(_("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}")
         tasks = widgets.by_title(
-            st.multiselect, capital("learner"), LEARNERS, list(TASKS[:3]), key="learn-tasks"
+            st.multiselect, capital("learner"), translated(LEARNERS), list(TASKS[:3]), key="learn-tasks"
         )
         splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)
     idle = [task for task in tasks if not applies(task, column)]
     if idle:
-        learners = commas(LEARNERS[each] for each in idle)
+        learners = commas(_(LEARNERS[each]) for each in idle)
         st.caption(_("Not for {column}: {learners}.").format(column=plain(target), learners=learners))
     tasks = [task for task in tasks if task not in idle]
     if known(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
-            st.caption(SAYS["splits"])
+            st.caption(_("Each split learns from 80 % of the people and tests on the others. The first three learners are fast."))
             return
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
     scored: tuple[Score, ...] = known(learning_key(candidate, target, tasks, int(splits)))
     measured = {score.measure for score in scored}
-    titles = {each: title for each, title in MEASURES.items() if each in measured}
+    titles = {each: title for each, title in translated(MEASURES).items() if each in measured}
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = named(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
     for scenario in (2, 1):
-        st.markdown(f"**{SCENARIOS[str(scenario)]}** ({better})")
+        st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)
-        widgets.show_chart(scores(frame, title=MEASURES[measure]), key=f"scores-{scenario}")
-    st.caption(SAYS["spread"])
+        widgets.show_chart(scores(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}")
+    st.caption(_("Lines are the spread over the splits. A score above that of the original means that the release is easier to learn from, not better. The release was made from all rows that count, those that are tested on as well."))
 
 
 def learn(
@@ -130,8 +141,8 @@ def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.Dat
     return pd.DataFrame(
         [
             {
-                "task": LEARNERS[each.task],
-                "of": COMPARED[each.of],
+                "task": _(LEARNERS[each.task]),
+                "of": _(COMPARED[each.of]),
                 "mean": each.mean,
                 "low": each.mean - each.spread,
                 "high": each.mean + each.spread,

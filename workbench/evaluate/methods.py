@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.methods import Microaggregation
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.methods import Microaggregation
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import ParameterError
 from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
 from dpcore.evaluation.utility.marginal_error import marginal_error
@@ -19,10 +19,10 @@ from dpcore.schema import Boolean, Categorical, IntervalColumn, PrivacyUnit, Sch
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate.rerun import run
+from workbench.language.messages import N_, _, translated
+from workbench.language.wording import SAMPLE_TITLES
 from workbench.ui import widgets
-from workbench.ui.language import Words, _
 from workbench.ui.method_charts import SCENARIOS
-from workbench.ui.wording import SAMPLE_TITLES
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
@@ -33,7 +33,12 @@ SPLITS = 2
 SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
 """Rows, features and share of the class 1 of the three tables of the book."""
 FIELDS = ["table", "method", "scenario", "measure", "mean", "low", "high", "epsilon"]
-RECIPES = Words("evaluate.recipes")
+RECIPES = {
+    "gaussian": N_("Gaussian by class"),
+    "adaptive": N_("Adaptive"),
+    "tree": N_("Tree"),
+    "independent": N_("Independent"),
+}
 MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
 """Microaggregation at several k, which has no epsilon."""
 
@@ -51,7 +56,7 @@ class PublicSource:
 def titles() -> dict[str, str]:
     """Return the title of each method: the recipes at hand, and microaggregation."""
     mdav = {key: _("MDAV, k = {k} (no epsilon)").format(k=k) for key, k in MICROAGGREGATION.items()}
-    return {**RECIPES, **mdav}
+    return {**translated(RECIPES), **mdav}
 
 
 def tables() -> dict[str, str]:
@@ -60,7 +65,7 @@ def tables() -> dict[str, str]:
         key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
         for key, (rows, features, _share) in SHAPES.items()
     }
-    return dict(SAMPLE_TITLES) | numeric
+    return translated(SAMPLE_TITLES) | numeric
 
 
 def table(key: str) -> PublicSource:
@@ -132,7 +137,7 @@ def sweep(
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
     """Return the figures of the scores of the release or of the original."""
     theirs = [each for each in scores if each.of == of]
-    return [_figure(SCENARIOS[str(each.scenario)], each.measure, each.mean, each.spread) for each in theirs]
+    return [_figure(_(SCENARIOS[str(each.scenario)]), each.measure, each.mean, each.spread) for each in theirs]
 
 
 def _figure(scenario: str, measure: str, mean: float, spread: float) -> tuple[object, ...]:

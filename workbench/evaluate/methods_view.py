@@ -4,17 +4,17 @@ import streamlit as st
 
 from workbench import session
 from workbench.evaluate import methods
-from workbench.evaluate.form import SAYS, digest
+from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
+from workbench.language.messages import _, capital, translated
 from workbench.ui import widgets
-from workbench.ui.language import _, capital
 from workbench.ui.method_charts import against_epsilon
 
 
 def compare_methods() -> None:
     """Compare methods against epsilon, on tables in which nobody is."""
-    st.markdown(SAYS["before you spend"])
+    st.markdown(_("Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and your table is not read. A public table of your own may take part."))
     tables = methods.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
     chosen = widgets.by_title(st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables")
@@ -40,7 +40,7 @@ def compare_methods() -> None:
         with progress(_("Computing"), key="stop-heavy") as on_progress, widgets.in_line():
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
-    measures = {"pairs": _("distance of pairs of columns"), **MEASURES}
+    measures = {"pairs": _("distance of pairs of columns"), **translated(MEASURES)}
     titles = {each: title for each, title in measures.items() if (frame["measure"] == each).any()}
     measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")

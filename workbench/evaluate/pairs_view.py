@@ -12,11 +12,12 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
 from workbench.evaluate.columns_view import farthest, show_cards
-from workbench.evaluate.form import SAYS, Candidate
+from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
-from workbench.ui import charts, widgets
-from workbench.ui.language import _, capital
-from workbench.ui.wording import percent
+from workbench.language.messages import _, capital
+from workbench.language.wording import percent
+from workbench.report import charts
+from workbench.ui import widgets
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
@@ -69,7 +70,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
                 curator, key, lambda: Propensity(release=candidate.table), on_progress
             )
     st.markdown(
-        SAYS.say("classifier", value=scored.value, floor=scored.floor, independent=scored.independent)
+        _("**A classifier tells released rows from original ones: score {value:.2f}.** 1 is not at all, 0 is always. Another sample has {floor:.2f}, independent columns {independent:.2f}.").format(value=scored.value, floor=scored.floor, independent=scored.independent)
     )
 
 

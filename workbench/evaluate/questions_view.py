@@ -11,10 +11,11 @@ from dpcore.schema import IntervalColumn
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.form import Candidate
-from workbench.ui import charts, widgets
-from workbench.ui.charts import Chart
-from workbench.ui.language import _, capital, percent_sign
-from workbench.ui.wording import hundredths, number, whole
+from workbench.language.messages import _, capital, percent_sign
+from workbench.language.wording import hundredths, number, whole
+from workbench.report import charts
+from workbench.report.charts import Chart
+from workbench.ui import widgets
 
 
 def questions(curator: Curator, candidate: Candidate) -> None:

@@ -15,17 +15,32 @@ from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
+from workbench.language.messages import N_, _, digits, translated
+from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
-from workbench.ui.language import Words, _, digits
-from workbench.ui.wording import number, percent, plain, printing
 
 KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
-LEARNERS = Words("evaluate.learners")
-PLACED = Words("evaluate.placed")
+LEARNERS = {
+    "logistic": N_("logistic regression"),
+    "linear": N_("linear regression"),
+    "k-means": N_("groups (k-means)"),
+    "trees": N_("boosted trees"),
+    "svm": N_("support vector machine"),
+}
+PLACED = {
+    "pairs": N_("pairs of columns"),
+    "triples": N_("triples of columns"),
+    "relations": N_("pairs of columns, in wide cells"),
+    "association": N_("strength of relations between columns"),
+    "correlation": N_("correlation of numbers"),
+    "queries": N_("random questions"),
+    "impossible": N_("impossible pairs"),
+    "propensity": N_("telling the tables apart"),
+}
 """The measures that have a place between perfect and independent columns."""
 
 _SIDES = {"own": "release", "best": "original", "least": "majority"}
@@ -50,7 +65,7 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, LEARNERS, key=key, patience=patience)
+    return progress_view.told(title, translated(LEARNERS), key=key, patience=patience)
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
@@ -79,7 +94,7 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
             None if value is None else (value - score.measure.perfect) / reach
             for value in (score.value, score.floor)
         )
-        lines.append((PLACED[score.measure.key], *places, score.value, score.independent))
+        lines.append((_(PLACED[score.measure.key]), *places, score.value, score.independent))
     return pd.DataFrame(
         lines, columns=["figure", "release", "another sample", "value", "independent columns"]
     )

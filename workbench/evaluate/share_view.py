@@ -4,10 +4,10 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.release import Release
+from workbench.language.messages import _, capital
+from workbench.language.wording import plain
 from workbench.ui import charged, epsilon_view, widgets
-from workbench.ui.language import _, capital
 from workbench.ui.progress_view import being_computed
-from workbench.ui.wording import plain
 
 
 def share(curator: Curator, release: Release) -> None:

@@ -10,10 +10,10 @@ from workbench.evaluate import form
 from workbench.evaluate.charts import dots
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import kept_relations, report, verdict
+from workbench.language.messages import _
+from workbench.language.wording import percent
+from workbench.report.charts import Chart
 from workbench.ui import widgets
-from workbench.ui.charts import Chart
-from workbench.ui.language import _
-from workbench.ui.wording import percent
 
 SHOWN = 20
 """Columns in the chart: those in which the two differ most."""

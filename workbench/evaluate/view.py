@@ -9,7 +9,7 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
 from workbench.evaluate.charts import scales
-from workbench.evaluate.form import SAYS, Candidate
+from workbench.evaluate.form import Candidate
 from workbench.evaluate.learning_view import learned, learned_quickly, made_for
 from workbench.evaluate.report import (
     Judgement,
@@ -20,10 +20,10 @@ from workbench.evaluate.report import (
     verdict,
     verdict_of_learning,
 )
+from workbench.language.messages import _, capital, digits
+from workbench.language.wording import percent, plain
 from workbench.ui import widgets
-from workbench.ui.language import _, capital, digits
 from workbench.ui.progress_view import PATIENCE
-from workbench.ui.wording import percent, plain
 
 
 def judged(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> Judgement:
@@ -56,7 +56,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
                 column=plain(similarity.columns[0].column)
             ),
         ),
-        (capital("relations kept"), "–" if kept is None else percent(kept), SAYS["kept"]),
+        (capital("relations kept"), "–" if kept is None else percent(kept), _("The part that is kept, of what pairs tell beyond single columns. Independent columns keep 0 %.")),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
@@ -80,7 +80,7 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
     if len(places):
         with st.expander(capital("between perfect (0) and independent (1)")):
             widgets.show_chart(scales(places), key="figures")
-            st.caption(SAYS["places"])
+            st.caption(_("Another sample: what chance alone brings between two samples of this size. Single columns are not here: independent columns have each of them right."))
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:

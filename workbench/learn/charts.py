@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workbench.ui.charts import PRIVATE, Chart, by, drawing
+from workbench.report.charts import PRIVATE, Chart, by, drawing
 
 
 def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:

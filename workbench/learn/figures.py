@@ -24,7 +24,7 @@ from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples
-from workbench.ui.language import N_
+from workbench.language.messages import N_
 
 SHARED = ["zip", "birth_date", "sex"]
 GROWING = ("age", "marital", "occupation", "education")

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from dpcore.synthesis.gaussian.feature_groups import FARTHEST
+from workbench.language.messages import _
+from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
-from workbench.ui.language import _
-from workbench.ui.report.document import Document, page
-from workbench.ui.wording import hundredths, number, odds, percent
+from workbench.report.document import Document, page
 
 _DATA = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
 LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}

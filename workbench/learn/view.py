@@ -7,16 +7,16 @@ import pandas as pd
 import streamlit as st
 
 from workbench import session
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital
+from workbench.language.wording import plain
 from workbench.learn import lessons
 from workbench.learn.charts import lying_bars
 from workbench.learn.lessons import LESSONS
+from workbench.report.charts import Chart, lines
+from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
-from workbench.ui.charts import Chart, lines
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital
 from workbench.ui.notebooks import in_cells
-from workbench.ui.wording import plain
 
 ARROW = ":material/arrow_forward:"
 
@@ -39,7 +39,7 @@ def lesson(key: str) -> None:
         _textbook()
     _question(key)
     with st.container(horizontal=True):
-        st.page_link(f"pages/{data['page']}.py", icon=ARROW, help=GLOSSARY[data["term"]])
+        st.page_link(f"pages/{data['page']}.py", icon=ARROW, help=_(GLOSSARY[data["term"]]))
         cells = [("markdown", _(data["title"])), *(("code", each.strip()) for each in cells_of(key))]
         file_view.download(
             _("Notebook"),
@@ -84,7 +84,7 @@ def _control(given: Mapping[str, Any]) -> Any:
         given["steps"],
         given["default"],
         key=key,
-        help=GLOSSARY["epsilon"] if given["label"] == "epsilon" else None,
+        help=_(GLOSSARY["epsilon"]) if given["label"] == "epsilon" else None,
         persist_state="session",
     )
 

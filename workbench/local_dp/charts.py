@@ -4,8 +4,10 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.language.messages import _, digits, translated
+from workbench.language.wording import COUNTED_WORDS
 from workbench.local_dp.words import TITLES
-from workbench.ui.charts import (
+from workbench.report.charts import (
     ERROR_BAR,
     HEADINGS,
     ORIGINAL,
@@ -20,16 +22,14 @@ from workbench.ui.charts import (
     series_color,
     tips,
 )
-from workbench.ui.language import _, digits
-from workbench.ui.wording import COUNTED_WORDS
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
 
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
-    named = frame.replace({"protocol": dict(TITLES)})
-    titles = {over: title, "error": _("off by, in 95 of 100 cases"), "protocol": HEADINGS["protocol"]}
+    named = frame.replace({"protocol": translated(TITLES)})
+    titles = {over: title, "error": _("off by, in 95 of 100 cases"), "protocol": _(HEADINGS["protocol"])}
     return lines(named[list(titles)], titles, colors=COLORS, logarithmic=(over, "error"), at=at)
 
 
@@ -37,12 +37,12 @@ def shares(frame: pd.DataFrame) -> Chart:
     """Draw corrected shares with intervals, next to true and reported ones where they are known."""
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
-    names = {kind: HEADINGS[kind] for kind in kinds}
+    names = {kind: _(HEADINGS[kind]) for kind in kinds}
     long = frame.melt(["answer", "low", "high"], kinds, var_name="kind", value_name="share")
     long["shown"] = long["share"].clip(0, 1)
     long["of"] = [names[kind] for kind in long["kind"]]
     altair, chart = drawing(long)
-    order, title = list(names.values()), _("share of {whom}").format(whom=COUNTED_WORDS["people"])
+    order, title = list(names.values()), _("share of {whom}").format(whom=_(COUNTED_WORDS["people"]))
     y = altair.Y("answer:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
     offset = altair.YOffset("of:N", sort=order)
     bars = chart.mark_bar(opacity=0.85).encode(
@@ -57,7 +57,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = by({"answer": HEADINGS["answer"], "share": title})
+    alt = by({"answer": _(HEADINGS["answer"]), "share": title})
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
     return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 
@@ -65,7 +65,7 @@ def shares(frame: pd.DataFrame) -> Chart:
 def means(frame: pd.DataFrame) -> Chart:
     """Draw the mean by each way, with its interval, and a rule at the true one."""
     named = frame.assign(
-        way=[TITLES[way] for way in frame["way"]],
+        way=[_(TITLES[way]) for way in frame["way"]],
         low=frame["mean"] - frame["off"],
         high=frame["mean"] + frame["off"],
     )

@@ -7,15 +7,15 @@ import dpcore.local as dl
 from dpcore.errors import DpcoreError
 from dpcore.local.base import wrong_number_of_answers
 from workbench import session
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital, ngettext
+from workbench.language.wording import answer_words, epsilon_verdict, number, plain, whole
 from workbench.local_dp import charts, design
 from workbench.local_dp.sheet import MOST, sheet
-from workbench.local_dp.words import NOTES, REPORTS, TITLES, plus_minus, reason, verdict
-from workbench.store.surveys import MAX_PEOPLE, links_work
+from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.report.files import file_name
+from workbench.store.links.surveys import MAX_PEOPLE, links_work
 from workbench.ui import addresses, epsilon_view, file_view, widgets
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _, capital, n_
-from workbench.ui.wording import answer_words, epsilon_verdict, number, plain, whole
 
 DAYS = (7, 30, 90)
 
@@ -78,7 +78,7 @@ def expect(
         raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
-    titles, key = {name: TITLES[name] for name in by_name}, f"local-protocol-{options[0].protocol.kind}"
+    titles, key = {name: _(TITLES[name]) for name in by_name}, f"local-protocol-{options[0].protocol.kind}"
     name = widgets.by_title(experts.selectbox, capital("protocol"), titles, key=key, help=reason(options))
     option = by_name[name]
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
@@ -86,11 +86,11 @@ def expect(
     half = design.half_width(option.largest_error)
     off.metric(capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases"))
     experts.metric(
-        _("Size of a report, in bits"), whole(option.protocol.report_bits), help=GLOSSARY["report"]
+        _("Size of a report, in bits"), whole(option.protocol.report_bits), help=_(GLOSSARY["report"])
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
-    experts.caption(f"{reason(options)} {REPORTS[name]}")
+    experts.caption(f"{reason(options)} {_(REPORTS[name])}")
     return question
 
 
@@ -115,7 +115,7 @@ def invite(question: dl.Question, people: int) -> None:
     days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
     count = min(people, MAX_PEOPLE)
     st.button(
-        n_("make links", count),
+        ngettext("Make {number:,} link", "Make {number:,} links", count),
         type="primary",
         icon=":material/link:",
         disabled=not links_work.is_set(),
@@ -147,11 +147,11 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         widgets.error_box(key)
         return
     root = addresses.link_root(str(st.context.url), "answer")
-    widgets.show_link_ready(NOTES["open"], root)
+    widgets.show_link_ready(_("The survey is open. Keep the links and the key now: only their digests are stored, and nobody can show them again."), root)
     with st.container(horizontal=True):
         if len(tokens) <= MOST:
             name = file_name(text, "survey codes", "html")
-            help = NOTES["sheet"].format(root=plain(root, at_most=200))
+            help = _("One code per person, to print and to cut up. A telephone must be able to open {root}.").format(root=plain(root, at_most=200))
             label = _("Codes to scan")
             file_view.download(
                 label,

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.ui.language import Words
-from workbench.ui.report.document import fragment
+from workbench.language.messages import _
+from workbench.report.document import fragment
 
-LINKS = Words("ui.links")
 MOST = 500
 """Codes on a sheet; who asks more people has other ways to reach them."""
 
@@ -26,5 +25,5 @@ def sheet(question: str, root: str, tokens: Iterable[str], *, here_only: bool = 
         Path(__file__).parent,
         question=question,
         codes=codes,
-        warning=LINKS["here only"] if here_only else "",
+        warning=_("These addresses open on this computer only: nobody else can follow them.") if here_only else "",
     )

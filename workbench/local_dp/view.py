@@ -8,19 +8,19 @@ import streamlit as st
 import dpcore.local as dl
 from dpcore.local.several import Way
 from workbench import samples, session
+from workbench.language.messages import _, capital, minute, named
+from workbench.language.wording import answer_words, number, percent, plain, whole
 from workbench.local_dp import charts, design, simulate
-from workbench.local_dp.words import NOTES, REPORTS, TITLES, WAYS, coverage
-from workbench.store.surveys import Survey
+from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
+from workbench.report.charts import PRIVATE, bars
+from workbench.report.files import file_name
+from workbench.store.links.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
-from workbench.ui.charts import PRIVATE, bars
-from workbench.ui.files import file_name
-from workbench.ui.language import _, capital, minute, named
-from workbench.ui.wording import SAMPLE_LINES, answer_words, number, percent, plain, whole
 
 
 def respondent(question: dl.Question) -> None:
     """Play through the page behind a link, with an invented answer."""
-    st.write(NOTES["respondent"])
+    st.write(_("Whoever is invited opens a page of their own. A small script changes the answer at random in their browser, shows what will leave, and sends that alone. Here you can try it with an invented answer; nothing is stored."))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
@@ -33,7 +33,7 @@ def respondent(question: dl.Question) -> None:
             {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
             expanded=True,
         )
-        st.caption(REPORTS[question.protocol.kind])
+        st.caption(_(REPORTS[question.protocol.kind]))
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
@@ -58,7 +58,7 @@ def simulated() -> None:
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(SAMPLE_LINES["census"])
+        st.caption(_("20,000 invented people: education, work, family, income. One row is one person."))
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(capital("column"), list(frame.columns), index=_start(frame))
@@ -67,7 +67,7 @@ def simulated() -> None:
             others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
             names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
-            st.caption(NOTES.say("answered", rows=whole(given), all=whole(len(frame))))
+            st.caption(_("{rows} of {all} rows have an answer; the others are left out.").format(rows=whole(given), all=whole(len(frame))))
         epsilon = epsilon_view.picker(capital("epsilon"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
@@ -86,10 +86,10 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
     with left:
         if len(columns) > 1:
             fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
-            ways = {way: WAYS.say(way, **fields) for way in get_args(Way)}
+            ways = {way: _(WAYS[way]).format(**fields) for way in get_args(Way)}
             label = _("A person loses epsilon {epsilon} in all").format(**fields)
             way = widgets.by_title(st.radio, label, ways, key="local-way")
-        protocols = {kind: TITLES[kind] for kind in dl.Protocol.kinds()}
+        protocols = {kind: _(TITLES[kind]) for kind in dl.Protocol.kinds()}
         protocol = widgets.by_title(st.selectbox, capital("protocol"), protocols, key="local-sim-protocol")
         st.button(_("Ask everybody again"), key="local-again")
     surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
@@ -99,7 +99,7 @@ def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any)
                 st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
             widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
             st.write(coverage(survey.estimate, list(survey.truth)))
-        st.caption(NOTES["shares"])
+        st.caption(_("Reported: how many reports speak for an answer, which alone misleads. Corrected: what follows for the people, with its interval. True: known here because this is a simulation."))
 
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
@@ -110,7 +110,7 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
         widgets.show_chart(charts.means(means), key="local-means")
-        st.caption(NOTES["means"])
+        st.caption(_("Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is not private alone. The mechanisms keep it and are private."))
 
 
 def collected() -> None:
@@ -173,19 +173,12 @@ def decoded(lines: str | bytes) -> None:
     estimate = question.protocol.estimate(reports)
     st.subheader(plain(question.text, at_most=200))
     st.caption(
-        NOTES.say(
-            "reports",
-            people=whole(estimate.people),
-            protocol=TITLES[question.protocol.kind],
-            epsilon=number(float(question.epsilon)),
-        )
+        _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(people=whole(estimate.people), protocol=_(TITLES[question.protocol.kind]), epsilon=number(float(question.epsilon)))
     )
     widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
     st.write(
-        NOTES.say(
-            "most", answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top])
-        )
+        _("Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.").format(answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top]))
     )

@@ -3,17 +3,39 @@
 from collections.abc import Sequence
 
 import dpcore.local as dl
+from workbench.language.messages import N_, _, commas
+from workbench.language.wording import hundredths, percent
 from workbench.local_dp.design import half_width
-from workbench.ui.language import Words, _, commas
-from workbench.ui.wording import hundredths, percent
 
-TITLES = Words("local_dp.titles")
+TITLES = {
+    "randomized response": N_("Randomized response"),
+    "subset selection": N_("Subset selection"),
+    "optimized unary": N_("Optimized unary"),
+    "symmetric unary": N_("Symmetric unary"),
+    "local hashing": N_("Local hashing"),
+    "Hadamard response": N_("Hadamard response"),
+    "rounded response": N_("Rounded at random, then randomized response"),
+    "Duchi": N_("Duchi's mechanism"),
+    "piecewise": N_("Piecewise mechanism"),
+    "true": N_("true"),
+    "rounded at the middle": N_("Rounded at the middle (not private)"),
+    "rounded at random": N_("Rounded at random (not private)"),
+}
 
-REPORTS = Words("local_dp.reports")
+REPORTS = {
+    "randomized response": N_("A report is one of the answers: often the true one, else any other."),
+    "subset selection": N_("A report names a few answers; the true one is among them more often."),
+    "optimized unary": N_("A report says yes or no to every answer, each changed at random."),
+    "symmetric unary": N_("A report says yes or no to every answer, each changed at random."),
+    "local hashing": N_("A report sorts all answers into groups at random, and names one group."),
+    "Hadamard response": N_("A report is a number that fits about half of all answers."),
+}
 
-WAYS = Words("local_dp.ways")
+WAYS = {
+    "split": N_("Everybody answers all, each answer at epsilon {part}"),
+    "sample": N_("Everybody answers one, drawn at random, at epsilon {epsilon}"),
+}
 
-NOTES = Words("local_dp.notes")
 
 
 def plus_minus(share: float) -> str:
@@ -27,13 +49,13 @@ def reason(options: Sequence[dl.Option]) -> str:
     alike = [each for each in options[1:] if each.times_best < 1.005]
     if alike:
         return _("{best} errs least, and no more than {others}, which is less simple.").format(
-            best=TITLES[best.protocol.kind], others=commas(TITLES[each.protocol.kind] for each in alike)
+            best=_(TITLES[best.protocol.kind]), others=commas(_(TITLES[each.protocol.kind]) for each in alike)
         )
     return _("{best} errs least, on average over the answers: {least}, against {more} of {other}.").format(
-        best=TITLES[best.protocol.kind],
+        best=_(TITLES[best.protocol.kind]),
         least=plus_minus(half_width(best.standard_error)),
         more=plus_minus(half_width(other.standard_error)),
-        other=TITLES[other.protocol.kind],
+        other=_(TITLES[other.protocol.kind]),
     )
 
 
@@ -42,7 +64,7 @@ def verdict(option: dl.Option) -> str:
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
     if half > fair:
-        return NOTES["noisy"].format(fair=percent(fair))
+        return _("Too noisy to tell the answers apart: an answer that {fair} give may come out as anything from nobody to twice as many. Ask more people, or raise epsilon.").format(fair=percent(fair))
     return _("An answer that {fair} give comes out within {half} in 95 of 100 surveys.").format(
         fair=percent(fair), half=plus_minus(half)
     )

@@ -4,14 +4,19 @@ import pandas as pd
 import streamlit as st
 
 from workbench import session
-from workbench.store.datasets import DataSet, Declaration, public_name
+from workbench.language.columns import form_of, values_words
+from workbench.language.messages import N_, _, commas, ngettext, translate
+from workbench.language.wording import fact_words, found_sentences, plain, unit_words
+from workbench.report.files import file_name
+from workbench.store.ledger.datasets import DataSet, Declaration, public_name
 from workbench.ui import file_view
-from workbench.ui.columns import form_of, values_words
-from workbench.ui.files import file_name
-from workbench.ui.language import Words, _, commas, n_, said
-from workbench.ui.wording import fact_words, found_sentences, plain, unit_words
 
-ORIGINS = Words("records.origins")
+ORIGINS = {
+    "public rule": N_("by a public rule"),
+    "told by the owner": N_("told by the owner"),
+    "from the data": N_("from the data"),
+    "found privately": N_("found privately"),
+}
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
@@ -23,11 +28,11 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("values"): ORIGINS[column.values_origin],
+                _("values"): _(ORIGINS[column.values_origin]),
                 _("taken from the data"): commas(map(fact_words, column.from_data)) or _("no"),
                 _("known from"): column.known_from,
                 _("counts as"): commas(f"{text} = {value}" for text, value in column.synonyms),
-                _("why"): said(column.reason),
+                _("why"): translate(column.reason),
             }
             for column in declaration.schema.columns
         ]
@@ -43,10 +48,10 @@ def show(data_set: DataSet) -> None:
         )
         return
     schema = declaration.schema
-    st.markdown(n_("may be released", len(schema.columns), unit=plain(unit_words(schema.unit))))
+    st.markdown(ngettext("**{number} column may be released. Protected: {unit}.**", "**{number} columns may be released. Protected: {unit}.**", len(schema.columns), unit=plain(unit_words(schema.unit))))
     st.dataframe(table(declaration), hide_index=True)
     if schema.excluded:
-        left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)
+        left_out = "; ".join(f"{column.name} ({translate(column.reason)})" for column in schema.excluded)
         st.caption(_("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000)))
     for sentence in found_sentences(schema.found):
         st.write(sentence)

@@ -12,21 +12,57 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
-from workbench.store.datasets import DataSet, is_declaration, public_name, without_facts
-from workbench.ui.language import Words, _, commas, n_
+from workbench.language.messages import N_, _, commas, ngettext, translated
+from workbench.language.wording import amount, delta_of, from_data_words, number
+from workbench.store.ledger.datasets import DataSet, is_declaration, public_name, without_facts
 from workbench.ui.releases import describe
-from workbench.ui.wording import amount, delta_of, from_data_words, number
 
-_STATES = Words("records.states")
+_STATES = {
+    "reserved": N_("held: running or cut off"),
+    "committed": N_("released"),
+    "failed": N_("failed, charge stays"),
+}
 
 
-EVALUATIONS = Words("records.evaluations")
+EVALUATIONS = {
+    "distributions": N_("distributions of {about}"),
+    "distances of counts": N_("a release compared with the original"),
+    "counts together": N_("distributions of {about}"),
+    "range query errors": N_("a release compared with the original"),
+    "marginal error": N_("a release compared with the original"),
+    "re-identification risk": N_("re-identification risk by {about}"),
+    "risk of each row": N_("re-identification risk by {about}"),
+    "what one person's group gives away": N_("re-identification risk by {about}"),
+    "similarity": N_("a release compared with the original"),
+    "propensity": N_("a release compared with the original"),
+    "learning": N_("learning {about} from a release"),
+    "attacks": N_("attacks on a release"),
+    "attacks with half held out": N_("attacks on a release"),
+    "accuracy": N_("learning {about} from a release"),
+    "trial": N_("trial of {about}"),
+    "residual risk": N_("re-identification risk by {about}"),
+    "proposed roles": N_("proposed roles of the columns"),
+    "proposed hierarchies": N_("proposed hierarchies of {about}"),
+    "thin rows": N_("re-identification risk by {about}"),
+    "published criterion": N_("measured against {about}"),
+    "search size": N_("trial of {about}"),
+    "frontier": N_("trial of {about}"),
+    "neighbors": N_("trial of {about}"),
+}
 """Sentences of the ledger for each kind of evaluation."""
 
 
-_PEOPLE = Words("records.people")
+_PEOPLE = {
+    "shown to": N_("shown to {person}"),
+    "hidden from": N_("no longer shown to {person}"),
+    "handed to": N_("handed to {person}"),
+}
 
-_KINDS = Words("records.kinds")
+_KINDS = {
+    "older copy accepted": N_("an older copy of the ledger was accepted, without {number} lines"),
+    "new sealing key": N_("the ledger was sealed again under a new key"),
+    "totals sealed": N_("totals were sealed by a newer version of this program"),
+}
 """Sentences of the ledger for lines about itself."""
 
 
@@ -51,7 +87,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("when (UTC)"): _when(line),
             _("asked"): describe(line.content["recipe"]) + part,
             _("cost"): amount(line.charge.units, data_set.account),
-            _("state"): _STATES[end.state if end else "reserved"],
+            _("state"): _(_STATES[end.state if end else "reserved"]),
             _("read"): commas(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
@@ -107,18 +143,18 @@ def _outside(content: dict[str, Any]) -> str:
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
     if "declared" in content:
-        return n_("declared", len(content["declared"]["schema"]["columns"]))
+        return ngettext("declared what is publicly known: {number} column", "declared what is publicly known: {number} columns", len(content["declared"]["schema"]["columns"]))
     if "people" in content:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")
         return _("opened, though it looks like another table on file: perhaps the same people")
-    for key, words in _PEOPLE.items():
+    for key, words in translated(_PEOPLE).items():
         if key in content:
             return words.format(person=content[key])
     if (own := str(content.get("kind"))) in _KINDS:
-        return _KINDS[own].format(number=number(content.get("forgotten", 0)))
+        return _(_KINDS[own]).format(number=number(content.get("forgotten", 0)))
     kind = str(content.get("evaluation", ""))
-    return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
+    return _(EVALUATIONS[kind]).format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 
 
 def not_covered(data_set: DataSet) -> list[str]:

@@ -10,17 +10,17 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
+from workbench.language.messages import _, capital, translated
+from workbench.language.wording import error_words, printable
+from workbench.report import compare, of_release
+from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
+from workbench.report.explore import EXPLORE, explorable
 from workbench.session import Offered
-from workbench.store.datasets import DataSet, known
-from workbench.store.roles import sign_in_needed
-from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
-from workbench.store.surveys import links_work
+from workbench.store.ledger.datasets import DataSet, known
+from workbench.store.links.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
+from workbench.store.links.surveys import links_work
+from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
-from workbench.ui.language import _, capital
-from workbench.ui.report import compare, of_release
-from workbench.ui.report.downloads import CONTENTS, PREVIEW, ROWS
-from workbench.ui.report.explore import EXPLORE, explorable
-from workbench.ui.wording import error_words, printable
 
 DAYS, COMPARED = (7, 30, 90), 50
 """Lives of a link to choose from, and how many data sets, used last, a release can be compared with."""
@@ -78,7 +78,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         _("It also offers"),
         contents,
         [each for each in contents if each != PREVIEW],
-        format_func=CONTENTS.__getitem__,
+        format_func=translated(CONTENTS).__getitem__,
         key=f"links-contents-{len(contents)}",
     )
     if isinstance(chosen, Release) and explorable(chosen):

@@ -6,18 +6,21 @@ import streamlit as st
 
 from dpcore.release import Release
 from workbench import session
-from workbench.locale.languages import languages
+from workbench.language.catalogues import languages
+from workbench.language.messages import N_, _, commas, day, minute, ngettext
+from workbench.language.wording import plain
 from workbench.records import link_form
+from workbench.report import asking, of_release, of_table
+from workbench.report.document import page
 from workbench.session import Offered
-from workbench.store.datasets import DataSet
-from workbench.store.shares import LinkDraft, Share
+from workbench.store.ledger.datasets import DataSet
+from workbench.store.links.shares import LinkDraft, Share
 from workbench.ui import addresses, widgets
-from workbench.ui.language import Words, _, commas, day, minute, n_
-from workbench.ui.report import asking, of_release, of_table
-from workbench.ui.report.document import page
-from workbench.ui.wording import plain
 
-ENDS = Words("records.ends")
+ENDS = {
+    "revoked": N_("revoked"),
+    "expired": N_("expired"),
+}
 
 
 def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
@@ -86,7 +89,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
 
 def _state(share: Share) -> str:
     if share.ended:
-        return plain(ENDS[share.ended])
+        return plain(_(ENDS[share.ended]))
     whom = plain(commas(share.readers), at_most=200) or _("anybody with the link")
     return _("made on {made}, works until {expires} UTC, for {whom}").format(
         made=plain(day(share.made)), expires=plain(minute(share.expires)), whom=whom
@@ -96,4 +99,4 @@ def _state(share: Share) -> str:
 def _seen(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
-    return n_("opened", share.opened, when=plain(minute(share.last_opened)))
+    return ngettext("opened {number} time, last on {when} UTC", "opened {number} times, last on {when} UTC", share.opened, when=plain(minute(share.last_opened)))

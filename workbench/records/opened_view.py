@@ -3,11 +3,11 @@
 import streamlit as st
 
 from dpcore.synthesis import askable
+from workbench.language.messages import _, capital
+from workbench.report import of_release
+from workbench.report.document import page
+from workbench.report.files import release_file
 from workbench.ui import file_view, questions_view, widgets
-from workbench.ui.files import release_file
-from workbench.ui.language import _, capital
-from workbench.ui.report import of_release
-from workbench.ui.report.document import page
 
 
 def show() -> None:

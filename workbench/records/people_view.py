@@ -3,10 +3,10 @@
 import streamlit as st
 
 from workbench import session
-from workbench.store.datasets import public_name
+from workbench.language.messages import _
+from workbench.language.wording import plain
+from workbench.store.ledger.datasets import public_name
 from workbench.ui import widgets
-from workbench.ui.language import _
-from workbench.ui.wording import plain
 
 _NOTICE = "people"
 _SHOW: session.Widget[str] = session.Widget("people-show")

@@ -21,7 +21,8 @@ from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
-from workbench.locale.languages import ENGLISH, chosen
+from workbench.language.catalogues import ENGLISH, chosen
+from workbench.language.messages import set_language_of_tab
 from workbench.server.web import guard, holders, tabs
 from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by
@@ -37,8 +38,9 @@ from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.person import ledger as ledger
 from workbench.session.run import Run
-from workbench.store import datasets, start
-from workbench.store.datasets import DataSet, Declaration
+from workbench.store import start
+from workbench.store.ledger import datasets
+from workbench.store.ledger.datasets import DataSet, Declaration
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
@@ -393,3 +395,5 @@ def forget_person() -> None:
 
 shares, surveys = start.shares, start.surveys
 """Return those that all tabs of this server share. Raise: LedgerError, ParameterError."""
+
+set_language_of_tab(language)

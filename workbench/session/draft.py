@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
-from workbench.store.likeness import Alike
+from workbench.store.people.likeness import Alike
 
 
 @dataclass(kw_only=True)

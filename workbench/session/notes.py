@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.plan import Plan
 from dpcore.release import AnonymizedTable
 
 

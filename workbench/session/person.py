@@ -4,9 +4,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.errors import LedgerError
-from workbench.store import roles, start
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
+from workbench.store import start
+from workbench.store.people import roles
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import Person
 from workbench.store.settings import LOOPBACK, read_settings
 
 

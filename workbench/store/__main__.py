@@ -14,15 +14,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
-from workbench.store.connections import make_folder
-from workbench.store.database import Store
-from workbench.store.failures import explained
-from workbench.store.keys import KEY
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
-from workbench.store.rekey import rekey
+from workbench.store.database.connections import make_folder
+from workbench.store.database.failures import explained
+from workbench.store.database.keys import KEY
+from workbench.store.database.store import Store
+from workbench.store.database.tables import about, accounts, lines
+from workbench.store.ledger.rekey import rekey
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owners
 from workbench.store.settings import Settings, read_settings
-from workbench.store.tables import about, accounts, lines
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> str:

@@ -22,7 +22,7 @@ from dpcore.errors import ParameterError
 from workbench.store.settings import read_settings, unreadable
 
 if TYPE_CHECKING:
-    from dpcore.anonymize.plan import Plan
+    from dpcore.anonymization.plan import Plan
 
 PURPOSES = ("report", "open", "learning", "analysis")
 PROPOSED = 1.0

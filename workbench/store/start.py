@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from dpcore.errors import DpcoreError
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
+from workbench.store.database.store import Store
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.links.shares import Shares
+from workbench.store.links.surveys import Surveys
+from workbench.store.people.owners import Owners
+from workbench.store.people.sign_outs import SignOuts
 from workbench.store.settings import read_settings
-from workbench.store.shares import Shares
-from workbench.store.sign_outs import SignOuts
-from workbench.store.surveys import Surveys
 
 _log = logging.getLogger("workbench.store")
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.ui.charts import (
+from workbench.language.messages import _, named
+from workbench.language.wording import whole
+from workbench.report.charts import (
     HEADINGS,
     ORIGINAL,
     PRIVATE,
@@ -18,8 +20,6 @@ from workbench.ui.charts import (
     names_axis,
     tips,
 )
-from workbench.ui.language import _, named
-from workbench.ui.wording import whole
 
 
 def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
@@ -33,7 +33,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     length = (
         altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
         if rows
-        else altair.X("half:Q", title=HEADINGS["half"])
+        else altair.X("half:Q", title=_(HEADINGS["half"]))
     )
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
         y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
@@ -46,7 +46,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
-        alt=named(HEADINGS["half"], words),
+        alt=named(_(HEADINGS["half"]), words),
         table=headed(frame if rows else frame.drop(columns="share")),
     )
 

@@ -10,11 +10,11 @@ from dpcore.release import Release
 from dpcore.schema import Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, GaussianModel
 from dpcore.synthesis.statistics import centers_of
-from workbench.store.datasets import DataSet
+from workbench.language.messages import _
+from workbench.language.wording import number
+from workbench.report.of_release import figure_name, figures_table
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import releases
-from workbench.ui.language import _
-from workbench.ui.report.of_release import figure_name, figures_table
-from workbench.ui.wording import number
 
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:

@@ -6,13 +6,11 @@ from dpcore.curator import Curator
 from dpcore.schema import Boolean, Categorical
 from dpcore.schema.origin import Origin
 from workbench import session
+from workbench.language.messages import _, capital, named
+from workbench.language.wording import plain
 from workbench.synthesize import learning_form, runs, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui.language import Words, _, capital, named
-from workbench.ui.wording import plain
-
-SAYS = Words("synthesize.parts")
 
 
 def choose_card() -> type[RecipeForm]:
@@ -49,5 +47,5 @@ def choose_part(curator: Curator) -> dict[str, str]:
             key=f"{key}-{name}",
             persist_state="session",
         )
-        st.caption(_("Every part costs as much as all rows.") if curator.account.source else SAYS["parts"])
+        st.caption(_("Every part costs as much as all rows.") if curator.account.source else _("No person is in two parts: releases of all parts of one column cost as much as the most expensive of them."))
     return {name: label}

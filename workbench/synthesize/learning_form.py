@@ -12,13 +12,18 @@ from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from dpcore.synthesis.gaussian.recipe import has_numbers
+from workbench.language.messages import N_, _, capital, commas
+from workbench.language.wording import hundredths, number
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, capital, commas
-from workbench.ui.wording import hundredths, number
 
-SAYS = Words("synthesize.classes")
-LEARNERS = Words("evaluate.learners")
+LEARNERS = {
+    "logistic": N_("logistic regression"),
+    "linear": N_("linear regression"),
+    "k-means": N_("groups (k-means)"),
+    "trees": N_("boosted trees"),
+    "svm": N_("support vector machine"),
+}
 MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
     "": ("logistic", "svm"),
     "pair": ("linear", "k-means"),
@@ -61,7 +66,7 @@ class LearningForm(RecipeForm):
         detail = st.selectbox(
             capital("learner"),
             list(MADE_FOR),
-            format_func=lambda each: commas(LEARNERS[learner] for learner in MADE_FOR[each]),
+            format_func=lambda each: commas(_(LEARNERS[learner]) for learner in MADE_FOR[each]),
             key="learners",
             persist_state="session",
         )
@@ -93,8 +98,8 @@ class LearningForm(RecipeForm):
             for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
         ]
         return [
-            SAYS.say("off", sizes="; ".join(sizes)),
-            SAYS.say("least", rows=number(CLASS_ROWS[0] / ratios[0])),
+            _("How far each mean of a class is off, in parts of the column's range, and the expected signal-to-noise ratio, for {sizes}.").format(sizes="; ".join(sizes)),
+            _("Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets them apart: take fewer features, or more epsilon.").format(rows=number(CLASS_ROWS[0] / ratios[0])),
         ]
 
 

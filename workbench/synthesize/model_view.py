@@ -6,14 +6,13 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
+from workbench.language.messages import _, capital
+from workbench.language.wording import plain
+from workbench.report import charts
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
-from workbench.ui import charts, widgets
-from workbench.ui.language import Words, _, capital
+from workbench.ui import widgets
 from workbench.ui.widgets import show_noise
-from workbench.ui.wording import plain
-
-SAYS = Words("synthesize.model")
 
 COLUMNS, ABREAST = 12, 3
 """Columns that are drawn, and how many of them beside each other."""
@@ -49,9 +48,9 @@ def _graph(release: Release, model: SyntheticModel) -> None:
     links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
     rising = len(model.concordances.rows) if model.concordances else 0
     if links or rising:
-        st.markdown(SAYS.say("links", links=len(links), rising=rising))
+        st.markdown(_("**{links} relations of two columns were measured, and of {rising} pairs of numbers whether they rise together; the others follow from these.** A rule that only three or more columns show may be lost.").format(links=len(links), rising=rising))
     else:
-        st.warning(SAYS["no relation"])
+        st.warning(_("No relation between columns was measured: rows are drawn as if they were independent. Use this for single columns only, or release fewer columns with a larger epsilon."))
     names = list(model.columns)
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}

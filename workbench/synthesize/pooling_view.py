@@ -5,16 +5,18 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.synthesis import Pooled
 from workbench import session
+from workbench.language.messages import N_, _, capital, translated
+from workbench.language.wording import guarantee_words, loss_words
+from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.ui import file_view
-from workbench.ui.files import release_file
-from workbench.ui.language import Words, _, capital
 from workbench.ui.widgets import by_title, compute, errors_shown, show_rows
-from workbench.ui.wording import guarantee_words, loss_words
 
-SAYS = Words("synthesize.pooling")
-
-PEOPLE = Words("synthesize.people")
+PEOPLE = {
+    "unknown": N_("nobody can say"),
+    "different": N_("different people"),
+    "the same": N_("some people may be in several"),
+}
 
 
 def show(name: str, release: Release) -> None:
@@ -23,7 +25,7 @@ def show(name: str, release: Release) -> None:
     Args: name: of the data set, for the name of the file.
     """
     with st.expander(_("Pool with releases of other holders")), errors_shown():
-        st.write(SAYS["bring"])
+        st.write(_("Bring their files of noisy counts and model, made under the same columns. A row of the pooled table comes from each release as often as its noisy number of rows says. Free."))
         key = f"pool-{release.request_id}"
         files = file_view.file_uploaders(
             _("Noisy counts and model (JSON)"), type=["json"], key=f"{key}-files"
@@ -31,7 +33,7 @@ def show(name: str, release: Release) -> None:
         if not files:
             return
         people = by_title(
-            st.radio, _("Who is in these tables?"), PEOPLE, horizontal=True, key=f"{key}-people"
+            st.radio, _("Who is in these tables?"), translated(PEOPLE), horizontal=True, key=f"{key}-people"
         )
         others = [file_view.release_in(file) for file in files]
         pooled = Pooled(releases=(release, *others), people=people)
@@ -52,7 +54,7 @@ def show(name: str, release: Release) -> None:
         for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):
             place.markdown("\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee)))
         if pooled.loss is None:
-            st.caption(SAYS["not added"])
+            st.caption(_("Each promise is about its own table. They are not added."))
         else:
             st.markdown(
                 _("**All together, a person loses at most {loss}.**").format(loss=loss_words(pooled.loss))

@@ -15,20 +15,22 @@ from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
 from workbench import session
-from workbench.store.job import Job
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import N_, _, capital, digits, named, ngettext
+from workbench.language.wording import amount, listed, number, plain, rule_unit, spent_epsilon
+from workbench.report import charts
+from workbench.report.files import file_name
+from workbench.store.sources.job import Job
 from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
-from workbench.synthesize.script import SAYS, reading_of, script
-from workbench.ui import charged, charts, epsilon_view, file_view, releases, reopening, widgets
-from workbench.ui.files import file_name
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital, digits, n_, named
-from workbench.ui.wording import amount, listed, number, plain, rule_unit, spent_epsilon
+from workbench.synthesize.script import reading_of, script
+from workbench.ui import charged, epsilon_view, file_view, releases, reopening, widgets
 
-WORDS = Words("synthesize.preview")
-VERDICT = Words("synthesize.verdict")
+VERDICT = {
+    "not fit": N_("Not fit for what it was made for."),
+}
 
 DROWNED, ROUGH = 1.0, 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -94,7 +96,7 @@ def show(
     offer: DeltaGenerator,
 ) -> None:
     """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
-    st.subheader(_("What you would get"), help=WORDS["computed"])
+    st.subheader(_("What you would get"), help=_("Computed from what is declared, and from the number of rows that count, in one digit, which only you see. Nothing is charged."))
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
@@ -147,11 +149,11 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
 def _metrics(preview: Preview) -> None:
     account, quote, rows = preview.curator.account, preview.quote, preview.rows
     cost, after, error = st.columns(3)
-    cost.metric(capital("cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
+    cost.metric(capital("cost"), amount(quote.charge, account), help=_(GLOSSARY["charge"]))
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
-        help=named(rule_unit(account), GLOSSARY["budget"]),
+        help=named(rule_unit(account), _(GLOSSARY["budget"])),
     )
     width = preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows) if rows else None
     if width is not None:
@@ -166,13 +168,7 @@ def _warn(preview: Preview) -> None:
     curator = preview.curator
     worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
     mean, half = preview.mean_cell(worst), worst.half_width()
-    facts = WORDS.say(
-        "facts",
-        half=number(half),
-        mean=number(mean),
-        rows=number(preview.rows),
-        table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
-    )
+    facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(half=number(half), mean=number(mean), rows=number(preview.rows), table=" × ".join(map(plain, worst.clique)) or _("number of rows"))
     if half < ROUGH * mean:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
@@ -190,7 +186,7 @@ def _warn(preview: Preview) -> None:
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
             _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
         _leave_out(preview)
-    st.caption(WORDS["ways"])
+    st.caption(_("Fewer columns or wider steps would help too."))
 
 
 def _leave_out(preview: Preview) -> None:
@@ -208,7 +204,7 @@ def _leave_out(preview: Preview) -> None:
 def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
-    return WORDS.say("group", rows=group, low=round(group - half), high=round(group + half))
+    return _("A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly.").format(rows=group, low=round(group - half), high=round(group + half))
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
@@ -238,7 +234,7 @@ def _take_along(preview: Preview) -> None:
             file_view.download(
                 label, text, file_name(releases.describe(job.recipe.to_dict()), "plan", ending)
             )
-    st.caption(SAYS["planned"])
+    st.caption(_("Nothing was read and nothing is charged. Where the data is, as table.csv: the script prints this quote and writes release.json, with a ledger that it forgets; the command keeps one. The page Ledger opens release.json, and the codebook declares the file on the page Data."))
 
 
 def _buy(preview: Preview) -> None:
@@ -262,13 +258,13 @@ def _buy(preview: Preview) -> None:
             view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
     if is_unfit:
         ways = _("Release it again with a larger share of the budget, or with fewer columns.")
-        st.caption(f"{VERDICT['not fit']} {ways}")
+        st.caption(f"{_(VERDICT['not fit'])} {ways}")
     if quote.charge < quote.own_charge:
-        st.caption(WORDS.say("by itself", own=amount(quote.own_charge, account)))
+        st.caption(_("By itself it would cost {own}: other parts have paid for this one too.").format(own=amount(quote.own_charge, account)))
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:
-        st.caption(WORDS.say("too much", left=amount(quote.balance.left, account)))
+        st.caption(_("This costs more than the {left} that is left. Choose less.").format(left=amount(quote.balance.left, account)))
 
 
 def _expectation(preview: Preview) -> None:
@@ -285,9 +281,9 @@ def _expectation(preview: Preview) -> None:
         variances = [each.cells * each.variance for each in noisy]
         variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
-            WORDS.say("total", half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
+            _("The number of rows would be reported within ± {half}.").format(half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
         )
-    st.caption(n_("such releases", repeats))
+    st.caption(ngettext("The budget allows one such release.", "The budget allows {number:,} such releases.", repeats))
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:

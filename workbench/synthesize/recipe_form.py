@@ -12,9 +12,9 @@ from dpcore.curator import Curator
 from dpcore.registry import Registered
 from dpcore.synthesis import Histogram, Marginals, Recipe
 from workbench import session
+from workbench.language.messages import N_, _, capital, translate
 from workbench.synthesize.relations import RelationTrial
 from workbench.ui import widgets
-from workbench.ui.language import N_, _, capital, said
 
 WAYS = session.Widget[str]("marginal-ways")
 
@@ -69,7 +69,7 @@ class RecipeForm(Registered, ABC):
         return [
             _("The bars are the error of single columns. Which pairs are measured is decided on the way."),
             _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
-                pairs=len(pairs), cells=sum(map(domain.cells, pairs)), seconds=said(recipe.choosing)
+                pairs=len(pairs), cells=sum(map(domain.cells, pairs)), seconds=translate(recipe.choosing)
             ),
         ]
 

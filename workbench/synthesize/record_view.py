@@ -16,18 +16,32 @@ from dpcore.synthesis import Step, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
+from workbench.language.messages import N_, _, capital, commas, digits, translate
+from workbench.language.wording import percent, plain
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.language import Words, _, capital, commas, digits, said
 from workbench.ui.progress_view import being_computed
-from workbench.ui.wording import percent, plain
 
-SAYS = Words("synthesize.tests")
-
-STEPS = Words("synthesize.steps")
-RESULTS = Words("synthesize.results")
-NOTES = Words("synthesize.notes")
+STEPS = {
+    "preprocess": N_("Prepare: values put within public bounds"),
+    "model": N_("Learn a model"),
+    "sample": N_("Draw rows"),
+    "privacy test": N_("Test the drawn rows"),
+}
+RESULTS = {
+    "columns": N_("columns"),
+    "bounds": N_("bounds"),
+    "rows": N_("rows"),
+    "draw": N_("draw"),
+    "rarest combination": N_("rows of the rarest combination"),
+    "repeated rows": N_("rows that repeat another"),
+    "smallest distance": N_("smallest distance of two rows"),
+    "copies of public records": N_("copies of public records"),
+    "passed": N_("passed"),
+    "distance": N_("rows that differ"),
+    "half width": N_("off by"),
+}
 
 
 def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn: tuple[Any, ...]) -> None:
@@ -75,7 +89,7 @@ def _combinations(
     left, right = st.columns([3, 1])
     columns = left.multiselect(capital("columns"), list(release.model_columns), key=f"{key}-combined")
     least = int(right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least"))
-    st.caption(NOTES["combinations"])
+    st.caption(_("Drawn rows have no people behind them, so this protects nobody further: the guarantee is that of the release. Where it fails, draw other rows or ask for fewer columns; both are free."))
     if not columns:
         return ()
     given = (release, rows, draw, columns, least)
@@ -97,7 +111,7 @@ def _outliers(curator: Curator, release: Release) -> None:
     widgets.internal_badge()
     outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     st.markdown(
-        NOTES["apart"].format(share=percent(outliers.share), columns=plain(commas(names), at_most=200))
+        _("**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times as far away as that of a middle row.").format(share=percent(outliers.share), columns=plain(commas(names), at_most=200))
     )
 
 
@@ -141,13 +155,13 @@ def _test(
         st.rerun()
     last = next(reversed([*filter(None, tests.values())]), None)
     if last is not None and not last.passed and left > 0:
-        st.warning(SAYS.say("failed", epsilon=digits(f"{epsilon:g}"), left=left))
-    st.caption(SAYS.say("charged", limit=MAX_ATTEMPTS, left=left))
+        st.warning(_("The test failed: draw other rows and test them, for epsilon {epsilon} each; {left} left.").format(epsilon=digits(f"{epsilon:g}"), left=left))
+    st.caption(_("Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left.").format(limit=MAX_ATTEMPTS, left=left))
 
 
 def _line(step: Step) -> dict[str, str]:
-    words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
-    return {_("step"): STEPS[step.name], _("cost"): _charge(step.loss), _("result"): "; ".join(words)}
+    words = [f"{_(RESULTS[name])}: {_value(value)}" for name, value in step.result.items()]
+    return {_("step"): _(STEPS[step.name]), _("cost"): _charge(step.loss), _("result"): "; ".join(words)}
 
 
 def _charge(loss: str) -> str:
@@ -158,4 +172,4 @@ def _charge(loss: str) -> str:
 def _value(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    return said(value) if isinstance(value, Text) else value if isinstance(value, str) else f"{value:,.4g}"
+    return translate(value) if isinstance(value, Text) else value if isinstance(value, str) else f"{value:,.4g}"

@@ -5,13 +5,10 @@ from collections.abc import Mapping
 import streamlit as st
 
 from workbench import session
+from workbench.language.messages import _, capital, join, named
+from workbench.language.wording import number
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
-from workbench.ui.language import Words, _, capital, join, named
-from workbench.ui.wording import number
-
-SAYS = Words("synthesize.trials")
-WAYS = Words("synthesize.preview")
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
@@ -31,7 +28,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     weakest = _weakest(trial)
     kept, lost = _kept(weakest), _lost(weakest)
     if kept:
-        sentence = SAYS.say("come", strong=kept)
+        sentence = _("Relations come out {strong} (Cramer's V: 0 for none, 1 where one column tells the other).").format(strong=kept)
         if lost:
             sentence += " " + named(capital("none"), lost) + "."
         if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
@@ -40,8 +37,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     if kept:
         st.info(sentence, icon=":material/link:")
     else:
-        st.warning(SAYS["none"], icon=":material/link_off:")
-    st.caption(WAYS["ways"])
+        st.warning(_("**No relation between columns would come out**, however strong."), icon=":material/link_off:")
+    st.caption(_("Fewer columns or wider steps would help too."))
     if all(map(_is_known, others.values())) or st.button(
         _("Try fewer columns and a larger epsilon"), key="try-other-relations"
     ):

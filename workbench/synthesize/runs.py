@@ -5,13 +5,13 @@ from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.synthesis import Recipe
 from workbench import session
+from workbench.language.messages import capital
 from workbench.server.workers.callbacks import rows_reported_to
 from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view
-from workbench.ui.language import capital
 
 
 def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:

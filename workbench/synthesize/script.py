@@ -12,13 +12,11 @@ from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.synthesis import load_recipe
 from dpcore.tables.rows import PublicTable
-from workbench.store.datasets import DataSet, Declaration
-from workbench.store.job import Job
+from workbench.store.ledger.datasets import DataSet, Declaration
+from workbench.store.sources.job import Job
 from workbench.ui import releases
-from workbench.ui.language import Words
 from workbench.ui.notebooks import Cell, in_cells
 
-SAYS = Words("synthesize.script")
 IMPORTS = """\
 from pathlib import Path
 
@@ -103,7 +101,7 @@ def _cells(job: Job, reading: str) -> list[Cell]:
 def _reading(declaration: Declaration, source: str | None) -> str:
     if source is not None:  # its place and its password are in the settings of the server alone
         return (
-            "from workbench.store.files import all_sources\n"
+            "from workbench.store.sources.files import all_sources\n"
             "from workbench.store.settings import read_settings\n\n"
             "listed = all_sources(read_settings())\n"
             f"frame = next(each.source for each in listed if each.source.name == {source!r})"

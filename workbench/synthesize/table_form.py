@@ -16,16 +16,21 @@ from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impos
 from dpcore.synthesis.discrete.recipes import order_of
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
+from workbench.language.messages import N_, _, capital, join, named, translate, translated
+from workbench.language.wording import plain
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _, capital, join, named, said
-from workbench.ui.wording import plain
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
-RELATIONS = Words("synthesize.relations")
+RELATIONS = {
+    "adaptive": N_("keep as many as the budget allows (Adaptive)"),
+    "tree": N_("keep the strongest, a quick preview (Tree)"),
+    "joint": N_("keep all of them, few columns only (Joint)"),
+    "independent": N_("drop the relations (Independent)"),
+}
 MOST_VALUES = 200
 """Values of a column up to which it can be written down which other value each of them decides."""
 
@@ -45,7 +50,7 @@ class TableForm(RecipeForm):
         relations = widgets.by_title(
             st.radio,
             _("Relations between columns"),
-            RELATIONS,
+            translated(RELATIONS),
             key=CHOSEN_RELATIONS.key,
             persist_state="session",
         )
@@ -119,7 +124,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
             line(fact_words(curator, fact), _("Remove"), f"remove-{i}", facts[:i] + facts[i + 1 :])
         for i, suggestion in enumerate(suggest_facts(curator.schema)):
             if suggestion.fact not in facts and fact_columns(suggestion.fact) <= set(columns):
-                text = f"{fact_words(curator, suggestion.fact)} ({said(suggestion.reason)})"
+                text = f"{fact_words(curator, suggestion.fact)} ({translate(suggestion.reason)})"
                 line(text, _("Add"), f"suggested-{i}", (*facts, suggestion.fact))
         added = _new_fact(curator, columns, key)
         if len(columns) > 1:

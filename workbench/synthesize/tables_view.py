@@ -6,11 +6,10 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
 from dpcore.tables.answer import Answer
-from workbench.ui import charts, widgets
-from workbench.ui.language import Words, _, capital
-from workbench.ui.wording import number
-
-SAYS = Words("synthesize.tables")
+from workbench.language.messages import _, capital
+from workbench.language.wording import number
+from workbench.report import charts
+from workbench.ui import widgets
 
 
 def show(release: Release) -> None:
@@ -49,9 +48,9 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     if len(counts.clique) == 1:
         cells, counts = charts.folded(labels[0], counts)
     if counts.measured:
-        st.markdown(SAYS.say("each", cells=counts.values.size, half=number(counts.reach)))
+        st.markdown(_("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(cells=counts.values.size, half=number(counts.reach)))
     else:
-        st.warning(SAYS["not together"])
+        st.warning(_("This follows from the model: no table of these columns was measured. If they are related otherwise, it is wrong, and no interval says by how much."))
     ends = (counts.low, counts.high) if counts.measured else None
     if len(counts.clique) == 1:
         chart = charts.counts(cells, counts.values, counts.low, counts.high, column=counts.clique[0])

@@ -7,12 +7,18 @@ from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
+from workbench.language.messages import N_, _, join
+from workbench.language.wording import amount, number, spent_epsilon
 from workbench.ui import charged, epsilon_view, widgets
-from workbench.ui.language import Words, _, join
-from workbench.ui.wording import amount, number, spent_epsilon
 
 NOTICE = "verdict"
-SAYS = Words("synthesize.verdict")
+MESSAGES = {
+    "fit": N_("Good enough, on average."),
+    "not fit": N_("Not fit for what it was made for."),
+    "open": N_("This cannot be told: the noise of the verdict is as large as what it is about."),
+    "offer": N_("It compares the release with the rows, with noise of its own, and may be shown to anybody."),
+    "too small": N_("At this size and loss a verdict would be noise alone. Decide by what is shown before paying."),
+}
 
 
 def show(curator: Curator | None, release: Release) -> None:
@@ -23,7 +29,7 @@ def show(curator: Curator | None, release: Release) -> None:
             report = charged.verdict_on(curator, release)
             _offer(curator, release) if report is None else _bought(curator, release, report)
     with st.expander(_("Why? What the rows say is internal")):
-        st.write(SAYS["why"])
+        st.write(_("Nobody has paid for what this page shows. Understand a release by it; whoever chooses one by it, or draws again until it looks well, gives away what no loss covers."))
         if st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
 
@@ -39,13 +45,13 @@ def _offer(curator: Curator, release: Release) -> None:
         on_click=charged.pay,
         args=(curator, question, loss, curator.request_of(question, loss), NOTICE),
     )
-    st.caption(SAYS["offer" if is_told else "too small"])
+    st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
 
 def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
     fitness = charged.fitness(report.content)
     box = {"fit": st.success, "not fit": st.warning, "open": st.info}[fitness]
-    box(f"**{SAYS[fitness]}** {charged.words(report)}")
+    box(f"**{_(MESSAGES[fitness])}** {charged.words(report)}")
     widgets.private_badge(report)
     if fitness == "not fit":
         _ways_on(curator, release)

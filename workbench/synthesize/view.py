@@ -14,10 +14,25 @@ from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable
 from dpcore.synthesis.quote import Quote
 from workbench import session
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital, named
+from workbench.language.wording import (
+    amount,
+    counted_words,
+    from_data_words,
+    guarantee_words,
+    number,
+    percent,
+    plain,
+)
+from workbench.report import of_release
+from workbench.report.downloads import guarantee_json
+from workbench.report.explore import explorable
+from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.session.run import Run
-from workbench.store import places
-from workbench.store.datasets import DataSet, public_name
+from workbench.store.ledger.datasets import DataSet, public_name
+from workbench.store.sources import places
 from workbench.synthesize import (
     figures_view,
     model_view,
@@ -27,26 +42,9 @@ from workbench.synthesize import (
     tables_view,
     verdict_view,
 )
-from workbench.synthesize.script import SAYS, counts_file, job_of, notebook, script
+from workbench.synthesize.script import counts_file, job_of, notebook, script
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, folder_view, kept_view, questions_view, releases, widgets
-from workbench.ui.files import release_file
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, capital, named
-from workbench.ui.report import of_release
-from workbench.ui.report.downloads import guarantee_json
-from workbench.ui.report.explore import explorable
-from workbench.ui.wording import (
-    amount,
-    counted_words,
-    from_data_words,
-    guarantee_words,
-    number,
-    percent,
-    plain,
-)
-
-WORDS = Words("synthesize.release")
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -56,7 +54,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
     @st.dialog(_("Pay and release"))
     def last_look() -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
-        st.write(WORDS.say("read", name=plain(curator.name)))
+        st.write(_("Read: the counts of these columns in {name}. Published: the noisy counts, and rows drawn from them.").format(name=plain(curator.name)))
         for column, category in part.items():
             st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
         st.write(
@@ -145,9 +143,9 @@ def _progress() -> None:
     st.caption(
         _("Stopping. If all noise is drawn by now, the release is finished and kept: it is paid for.")
         if stopping
-        else WORDS["on file"]
+        else _("The charge is on file. You may leave this page: the release will be in the list below.")
         if running.charged
-        else WORDS["not yet"]
+        else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop"),
@@ -220,7 +218,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         if job is not None:
             offer(_("Script (Python)"), lambda: script(*job), "script", "py", "code")
             offer(_("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
-            offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", SAYS["job"])
+            offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", _("The same as a command next to the data: python -m workbench release job.json --to release.json"))
 
 
 def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
@@ -261,7 +259,7 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
-    st.subheader(_("Draw a table"), help=GLOSSARY["post-processing"])
+    st.subheader(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
@@ -279,7 +277,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw))
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
-        st.caption(WORDS["drawn"])
+        st.caption(_("A drawn row may hold values that nobody has, such as an age that is not in the table: empty cells get noise too."))
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
         file_view.download(

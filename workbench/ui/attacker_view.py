@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from workbench import samples, session
+from workbench.language.messages import _, capital
 from workbench.ui import widgets
-from workbench.ui.language import _, capital
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:

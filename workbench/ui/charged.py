@@ -15,11 +15,11 @@ from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
+from workbench.language.columns import values_words
+from workbench.language.messages import _, capital, named
+from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
-from workbench.ui.columns import values_words
-from workbench.ui.language import Words, _, capital, named
 from workbench.ui.releases import describe
-from workbench.ui.wording import percent, plain, spent_epsilon
 
 OFF = 0.1
 """Share of the rows that would have to change, from which figures mislead."""
@@ -94,7 +94,7 @@ def words(report: PrivateReport) -> str:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(named(plain(column.name), values_words(column)) for column in columns)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return capital(Words("evaluate.sentences").say("changed", **content))
+    return capital(_("{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); each ± {half_width}.").format(**content))
 
 
 def question_about(release: Release) -> PrivateEvaluation:

@@ -7,19 +7,27 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
+from workbench.language.messages import N_, _, minute, ngettext
+from workbench.language.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 from workbench.session import person
-from workbench.store import datasets
-from workbench.store.datasets import DataSet, Entry
+from workbench.store.ledger import datasets
+from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
-from workbench.ui.language import Words, _, minute, n_
-from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
 
 ENDINGS = (
     "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
     "deid",
 )  # fmt: skip
 SHOWN, MORE = 5, 50
-WHAT_FOR, SAYS = Words("ui.what_for"), Words("ui.files")
+WHAT_FOR = {
+    "ledger": N_("Here is every charge on a data set: what was asked, what it cost, and what is left. Nothing is read before its line is written."),
+    "links": N_("Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on one page: without an account, and without access to the rows."),
+    "evaluate": N_("Here a release is compared with the original: each column, each pair of columns, questions such as how many people are between 20 and 30, what can be learned from it, and what it gives away."),
+    "audit": N_("Here you learn how re-identifiable a table is: how many people are unique, which columns name people, and what somebody with a voter list would find."),
+    "anonymize": N_("Here a table is made k-anonymous: what others may know about people becomes coarser until everybody looks like at least k - 1 others. You see what each k costs before you choose."),
+    "codebook": N_("Here is what was declared of a data set: its columns, their values, and who is protected."),
+    "synthesize": N_("Here you release a histogram, a few marginals or a synthetic table: first you see the expected error and the cost, then you decide."),
+}
 
 
 @dataclass(kw_only=True)
@@ -57,7 +65,7 @@ def _line(entry: Entry) -> None:
     facts = [
         unit_words(data_set.unit),
         budget_line(entry.balance, data_set.account),
-        n_("releases", len(releases.of_lines(entry.lines, data_set.account))),
+        ngettext("{number} release", "{number} releases", len(releases.of_lines(entry.lines, data_set.account))),
         _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
     with st.container(border=True):
@@ -110,7 +118,7 @@ def bring_rows(data_set: DataSet) -> None:
         return
     if declaration.sample in reopening.SAMPLES:
         st.button(
-            _("Bring the rows of {name} back").format(name=SAMPLE_TITLES[declaration.sample]),
+            _("Bring the rows of {name} back").format(name=_(SAMPLE_TITLES[declaration.sample])),
             type="primary",
             on_click=reopening.take_sample,
             args=(data_set,),
@@ -118,7 +126,7 @@ def bring_rows(data_set: DataSet) -> None:
         return
     names = reopening.columns_of(data_set)
     columns, name = listed(names, most=15), plain(declaration.name)
-    st.markdown(SAYS.say("bring", number=len(names), columns=columns, name=name))
+    st.markdown(_("The rows are not kept here. Bring the table with these {number} columns: {columns}. It was called **{name}**.").format(number=len(names), columns=columns, name=name))
     file_view.file_uploader(
         _("Drop a table here"),
         type=ENDINGS,
@@ -130,7 +138,7 @@ def bring_rows(data_set: DataSet) -> None:
 
 def say_what_for() -> None:
     """Show what the page would do with a data set and its rows."""
-    st.info(WHAT_FOR[session.session().page], icon=":material/info:")
+    st.info(_(WHAT_FOR[session.session().page]), icon=":material/info:")
 
 
 def ways_to_a_table() -> None:
@@ -165,8 +173,8 @@ def bring_table(
         _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
     with st.container(horizontal=True):
         for key in keys:
-            label = of_sample.format(title=SAMPLE_TITLES[key])
-            if st.button(label, key=f"sample-{page}-{key}", help=SAMPLE_LINES[key]):
+            label = of_sample.format(title=_(SAMPLE_TITLES[key]))
+            if st.button(label, key=f"sample-{page}-{key}", help=_(SAMPLE_LINES[key])):
                 _bring(session.BringTable(page=page, sample=key))
 
 

@@ -7,9 +7,9 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from workbench import session
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
-from workbench.ui.wording import delta_of, epsilon_verdict, epsilon_words, number, spent_epsilon
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _
+from workbench.language.wording import delta_of, epsilon_verdict, epsilon_words, number, spent_epsilon
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
@@ -38,7 +38,7 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
         format_func=number,
         key=slider.key,
         on_change=lambda: typed.put(slider.value() or 0.0),
-        help=GLOSSARY["epsilon"],
+        help=_(GLOSSARY["epsilon"]),
         persist_state="session",
     )
     exactly = columns[1].number_input(

@@ -13,18 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.builders import mask
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import LocalRecoding
-from dpcore.anonymize.models import DistinctL, KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.hierarchies.builders import mask
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.methods import LocalRecoding
+from dpcore.anonymization.models import DistinctL, KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.risk.disclosure import attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
 from dpcore.schema.role import Role
 from dpcore.tables.classes import equivalence_classes, leaves_of
-from workbench.ui.language import N_, _, commas
-from workbench.ui.wording import number
+from workbench.language.messages import N_, _, commas
+from workbench.language.wording import number
 
 BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
 _DATA = tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))

@@ -10,16 +10,18 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
+from workbench.language.messages import N_, _
+from workbench.language.wording import number, plain
 from workbench.server.workers import reading
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view
-from workbench.ui.language import Words, _
-from workbench.ui.wording import number, plain
 
-SAYS = Words("ui.files")
+MESSAGES = {
+    "until database": N_("The disk of this host does not last, and a ledger that is lost forgets what was spent. To open tables of your own here, whoever runs it sets DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."),
+}
 _GUESSED = ReadOptions()
 
 
@@ -64,15 +66,15 @@ def release_in(file: UploadedFile) -> Release:
 
 def _refused() -> bool:
     if person.is_demo():
-        st.caption(SAYS["no files"])
+        st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
     return person.is_demo()
 
 
 def demo_notice() -> None:
     """Show what a visitor of a demo has to know, on the first page."""
     if person.is_demo():
-        until_database = f" {SAYS['until database']}" if read_settings().until_database else ""
-        st.info(SAYS["demo"] + until_database, icon=":material/info:")
+        until_database = f" {_(MESSAGES['until database'])}" if read_settings().until_database else ""
+        st.info(_("This is a demo with invented tables. It takes no files, each browser has its own budgets, and nothing is kept: links, releases and budgets are gone when the server starts again.") + until_database, icon=":material/info:")
 
 
 def read(

@@ -9,11 +9,11 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
+from workbench.language.messages import _, ngettext
+from workbench.language.wording import plain
 from workbench.session import person
-from workbench.store import places
+from workbench.store.sources import places
 from workbench.ui import rows_view, widgets
-from workbench.ui.language import _, n_
-from workbench.ui.wording import plain
 
 
 @dataclass(kw_only=True)
@@ -50,7 +50,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
     )
     widgets.show_notice(key)
     if written := session.own(FolderState).written.get(key):
-        st.success(n_("in the folder", written[1], name=plain(written[0])))
+        st.success(ngettext("{number:,} row is in the folder {name}.", "{number:,} rows are in the folder {name}.", written[1], name=plain(written[0])))
 
 
 def folder_of(name: str) -> str:

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from workbench.language.messages import _
+from workbench.report.files import file_name
 from workbench.store.start import ledger as shared_ledger
 from workbench.ui import file_view
-from workbench.ui.files import file_name
-from workbench.ui.language import _
 
 
 def show(dataset: str) -> None:

@@ -5,10 +5,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from workbench.ui.charts import Chart, Pictures, dot, drawing, headed, tips_of
-from workbench.ui.language import Words, _, commas
+from workbench.language.messages import N_, _, commas
+from workbench.report.charts import Chart, Pictures, dot, drawing, headed, tips_of
 
-SCENARIOS = Words("ui.scenarios")
+SCENARIOS = {
+    "0": N_("both scenarios are one"),
+    "1": N_("1: learn from the original, test on the release"),
+    "2": N_("2: learn from the release, test on the original"),
+}
 COLORS = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
 _SHAPES = {
     "circle": "●",

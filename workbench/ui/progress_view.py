@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.progress import OnProgress
-from workbench.ui.language import _
-from workbench.ui.wording import percent
+from workbench.language.messages import _
+from workbench.language.wording import percent
 
 PATIENCE = 1.0
 """Seconds in which nothing is shown of what is mostly quick."""

@@ -6,9 +6,9 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Asked
+from workbench.language.messages import _, capital
+from workbench.language.wording import answer_to, plain, printable
 from workbench.ui import widgets
-from workbench.ui.language import _, capital
-from workbench.ui.wording import answer_to, plain, printable
 
 
 @widgets.errors_shown()

@@ -7,9 +7,9 @@ from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
-from workbench.store.datasets import DataSet
-from workbench.ui.language import minute, said
-from workbench.ui.wording import amount
+from workbench.language.messages import minute, translate
+from workbench.language.wording import amount
+from workbench.store.ledger.datasets import DataSet
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
@@ -51,4 +51,4 @@ def being_made(data_set: DataSet) -> list[str]:
 def describe(asked: Mapping[str, Any]) -> str:
     """Describe a recipe or a private question in a few words."""
     question = PrivateEvaluation.kinds().get(asked["kind"])
-    return said(question.describe(asked) if question else synthesis.describe(asked))
+    return translate(question.describe(asked) if question else synthesis.describe(asked))

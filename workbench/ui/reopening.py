@@ -10,13 +10,13 @@ from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.schema import PrivacyUnit
 from workbench import samples, session
+from workbench.language.messages import commas
 from workbench.server.web import holders
 from workbench.server.workers import process
-from workbench.store import datasets
-from workbench.store.datasets import DataSet
-from workbench.store.unbudgeted import auditor
+from workbench.store.ledger import datasets
+from workbench.store.ledger.datasets import DataSet
+from workbench.store.ledger.unbudgeted import auditor
 from workbench.ui import file_view
-from workbench.ui.language import commas
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session

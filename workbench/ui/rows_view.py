@@ -10,11 +10,9 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
+from workbench.language.messages import _
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
-from workbench.ui.language import Words, _
 from workbench.ui.progress_view import PATIENCE, stoppable
-
-SAYS = Words("ui.first_rows")
 
 _EACH = 0.3
 
@@ -52,7 +50,7 @@ def offer_first_rows() -> None:
 
 def first_rows_words() -> str:
     """Say which rows are used, where a person chose the first ones; empty where all are."""
-    return SAYS.say("first", rows=FIRST) if session.session().on_first_rows else ""
+    return _("Results that need rows use the first {rows:,} rows of the source, which are no random part of it. Only counts use all rows.").format(rows=FIRST) if session.session().on_first_rows else ""
 
 
 def say_first_rows() -> None:

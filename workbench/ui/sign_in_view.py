@@ -4,16 +4,17 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.locale.languages import languages
+from workbench.language.catalogues import languages
+from workbench.language.messages import N_, _
+from workbench.language.wording import plain
 from workbench.session import person
-from workbench.store.roles import Person
+from workbench.store.people.roles import Person
 from workbench.ui import unexpected
-from workbench.ui.language import Words, _
-from workbench.ui.wording import plain
 
-SAYS = Words("ui.sign_in")
-
-ROLES = Words("ui.roles")
+ROLES = {
+    "steward": N_("steward: opens data and spends"),
+    "analyst": N_("analyst: sees releases"),
+}
 LANGUAGE = session.Widget[str]("language")
 
 
@@ -45,7 +46,7 @@ def let_in() -> Person:
     if who.address:
         with st.sidebar.container(key="who"):
             st.caption(plain(who.address, at_most=100))
-            st.caption(ROLES[who.role])
+            st.caption(_(ROLES[who.role]))
             st.button(_("Sign out"), on_click=st.logout, type="tertiary", icon=":material/logout:")
     return who
 
@@ -53,16 +54,16 @@ def let_in() -> Person:
 def for_stewards(title: str) -> None:
     """Tell an analyst that a page is for stewards."""
     st.title(title)
-    st.info(SAYS["stewards"])
+    st.info(_("This page is for stewards: it opens data or spends. As an analyst you see the releases that were shown to you."))
 
 
 def _ask() -> None:
     st.title(_("Privacy Workbench"))
     address = person.signed_in_as()
     if person.sign_in_failed():
-        st.error(SAYS["failed"])
+        st.error(_("The sign-in failed: the provider could not be reached, or it refused. Nothing was opened. Try again in a minute; if it fails again, tell the administrator of this server."))
     if address is not None:
-        st.warning(SAYS.say("no role", address=plain(address, at_most=100)))
+        st.warning(_("You are signed in as {address}, who has no role here. Ask the administrator of this server for one, or sign in as another person.").format(address=plain(address, at_most=100)))
         st.button(_("Sign out"), on_click=st.logout, type="primary")
         return
     if person.is_signed_in():

@@ -16,9 +16,9 @@ from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 
 from dpcore.errors import DisclosureError, DpcoreError, UsageError
+from workbench.language.messages import _
+from workbench.language.wording import error_words, plain
 from workbench.server.workers.process import WorkEnded
-from workbench.ui.language import _
-from workbench.ui.wording import error_words, plain
 
 _HOUSE = Path(__file__).resolve().parents[2]
 _log = logging.getLogger("workbench.unexpected")

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
-from workbench.ui.language import Words, _, capital, join, n_
-from workbench.ui.wording import people_words, percent
+from workbench.language.messages import N_, _, capital, join, ngettext
+from workbench.language.wording import people_words, percent
 
-ANSWERS = Words("ui.answers")
-SAYS = Words("ui.verdict")
+ANSWERS = {
+    "no": N_("no"),
+    "hardly": N_("hardly"),
+    "yes": N_("yes"),
+}
 
 
 def verdict(report: AuditReport, columns: list[str]) -> list[str]:
@@ -17,14 +20,14 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     Args: columns: what others may know.
     """
     given, risk, known = report.verdict, report.risk, join(columns)
-    sentences = [_("{answer}.").format(answer=capital(ANSWERS[given.answer]))]
+    sentences = [_("{answer}.").format(answer=capital(_(ANSWERS[given.answer])))]
     if given.answer == "yes":
         sentences = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
     if given.naming or given.texts:
         sentences.append(" ".join(named(given.naming, given.texts)))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
-        unique = SAYS["one more"]
+        unique = _("{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by {columns}.")
     elif given.uniques:
         unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
     column, worst = given.more or ("", 0.0)
@@ -40,7 +43,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     else:
         sentences.append(capital(unique))
     if given.answer == "hardly" and risk.above:
-        sentences.append(SAYS.say("small groups", share=percent(risk.above), size=round(1 / risk.threshold)))
+        sentences.append(_("In a group of fewer than {size}: {share} of the people.").format(share=percent(risk.above), size=round(1 / risk.threshold)))
     if given.reveals:
         sentences.append(_("Some groups give away what should stay unknown."))
     return sentences
@@ -53,7 +56,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     """
     sentences = []
     if naming:
-        sentences.append(n_("names people", len(naming), columns=join([*naming])))
+        sentences.append(ngettext("{columns} names people.", "{columns} name people.", len(naming), columns=join([*naming])))
     if texts:
         sentences.append(_("Names may be in the text of {columns}.").format(columns=join([*texts])))
     return sentences
@@ -61,7 +64,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 def ways_words() -> str:
     """Say among which changes the one that helps most was looked for."""
-    return SAYS["ways"]
+    return _("Of all ways to leave out, or to make coarser, one column or two: the least loss of detail after which the answer is better; where none is, the fewest people who are unique.")
 
 
 def ways_out(report: AuditReport) -> list[str]:
@@ -78,12 +81,10 @@ def ways_out(report: AuditReport) -> list[str]:
 def _way(way: Way, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
-    return SAYS.say("way", answer=capital(ANSWERS[way.answer]), changes=changes, share=percent(way.uniques))
+    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(answer=capital(_(ANSWERS[way.answer])), changes=changes, share=percent(way.uniques))
 
 
 def _step(step: Coarsening) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
-    return SAYS.say(
-        "coarser", column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
-    )
+    return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost))

@@ -17,13 +17,18 @@ from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import N_, _, commas, stored
+from workbench.language.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
+from workbench.report import charts
+from workbench.report.charts import Chart, Pictures
+from workbench.report.document import BADGES
 from workbench.server.workers import process, queue
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session import person
-from workbench.store.datasets import DataSet
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import (
     addresses,
-    charts,
     data_sets_view,
     file_view,
     progress_view,
@@ -32,15 +37,13 @@ from workbench.ui import (
     rows_view,
     unexpected,
 )
-from workbench.ui.charts import Chart, Pictures
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, commas, stored
-from workbench.ui.report.document import BADGES
-from workbench.ui.wording import budget_line, declared_words, loss_words, plain, rho_words, unit_words
 
 Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
-LINKS = Words("ui.links")
+LINKS = {
+    "here only": N_("These addresses open on this computer only: nobody else can follow them."),
+    "ways": N_("To let others in, serve the workbench under a name that they can reach: docs/hosting.md says how, for a machine of your own and for hosts that cost nothing. Without a server, send a release as one HTML file."),
+}
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
 READABLE = 20
@@ -278,7 +281,7 @@ def private_badge(release: Release | PrivateReport) -> None:
         ),
         color="blue",
         icon=":material/verified_user:",
-        help=GLOSSARY["privacy unit"],
+        help=_(GLOSSARY["privacy unit"]),
     )
     for sentence in declared_words(release.guarantee):
         st.caption(sentence)
@@ -286,7 +289,7 @@ def private_badge(release: Release | PrivateReport) -> None:
 
 def internal_badge() -> None:
     """Show the badge of everything that reads the original."""
-    st.badge(BADGES["internal"], color="orange", icon=":material/visibility_lock:")
+    st.badge(_(BADGES["internal"]), color="orange", icon=":material/visibility_lock:")
     rows_view.say_first_rows()
 
 
@@ -345,7 +348,7 @@ def show_notice(page: str) -> None:
 def show_link_ready(words: str, root: str) -> None:
     """Say that links were made; in orange, with the ways to serve others, where they open here only."""
     if addresses.is_here_only(root):
-        st.warning(f"{words} {LINKS['here only']} {LINKS['ways']}", icon=":material/computer:")
+        st.warning(f"{words} {_(LINKS['here only'])} {_(LINKS['ways'])}", icon=":material/computer:")
     else:
         st.success(words)
 

@@ -7,15 +7,20 @@ import streamlit as st
 
 from dpcore.schema import PrivacyUnit
 from workbench import session
+from workbench.language.columns import ColumnForm
+from workbench.language.messages import N_, _, capital, named
+from workbench.language.wording import plain
+from workbench.report import charts
 from workbench.session.draft import Draft
-from workbench.ui import charts, widgets
-from workbench.ui.columns import ColumnForm
-from workbench.ui.language import Words, _, capital, named
-from workbench.ui.wording import plain
+from workbench.ui import widgets
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
 
-EXPLAINED = Words("upload.grid_explained")
+EXPLAINED = {
+    "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+    "other": N_("Categories: a cell for all others. Numbers, dates: what is none counts as missing."),
+    "known from": N_("Where else than from this table: a questionnaire, a law, a description of the data."),
+}
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
@@ -73,7 +78,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     said["known from"] = st.text_input(
         capital("known from"),
         line["known from"],
-        help=EXPLAINED["known from"],
+        help=_(EXPLAINED["known from"]),
         key=f"{key}-source",
         max_chars=LONGEST_SOURCE,
     )

@@ -6,15 +6,33 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.language.messages import N_, _, ngettext, translate, translated
+from workbench.language.wording import (
+    epsilon_words,
+    found_words,
+    listed,
+    loss_words,
+    number,
+    plain,
+    unit_words,
+)
 from workbench.session.draft import Draft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
-from workbench.ui.language import Words, _, n_, said
-from workbench.ui.wording import epsilon_words, found_words, listed, loss_words, number, plain, unit_words
 from workbench.upload import form, opening, reading, source_view, unit_view
 from workbench.upload.opening import PLAN
 
-PURPOSES, RESULTS = Words("upload.purposes"), Words("upload.results")
+PURPOSES = {
+    "report": N_("a board's report"),
+    "open": N_("open data"),
+    "learning": N_("training a model"),
+    "analysis": N_("a colleague's analysis"),
+}
+RESULTS = {
+    "marginals": N_("noisy counts of each column"),
+    "table": N_("invented rows that keep as many relations between columns as the loss allows"),
+    "learning": N_("a table for learning, drawn class by class"),
+}
 KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
 SHARING = ("upload", "synthesize")
 """Pages for which a release is proposed."""
@@ -24,20 +42,20 @@ def show(draft: Draft) -> None:
     """Show what is proposed, what is open, and below them all that can be changed."""
     is_shared = draft.page in SHARING
     if draft.rows is not None:
-        st.title(PLAN["title"])
-        st.write(PLAN["draft"])
+        st.title(_(PLAN["title"]))
+        st.write(_("From the names of the columns and public facts to a quote, a codebook and a script to run where the data is. Nothing is uploaded. Say below of each column what kind it is, and its bounds or categories."))
         label = _("About how many rows will it have?")
         draft.rows = st.number_input(label, 1, value=draft.rows, key="plan-rows", persist_state="session")
     else:
         st.title(_("Share numbers or a table") if is_shared else _("Open the data set"))
-        st.write(n_("rows of columns", len(draft.frame), columns=len(draft.frame.columns)))
+        st.write(ngettext("{number:,} row of {columns} columns", "{number:,} rows of {columns} columns", len(draft.frame), columns=len(draft.frame.columns)))
     source_view.say_which_rows(draft)
     for note in draft.notes:
-        st.caption(plain(said(note), at_most=300))
+        st.caption(plain(translate(note), at_most=300))
     if draft.read is not None and draft.read.undecided:
         reading.ask_order(draft.read)
     purpose = (
-        widgets.choose(_("What is it for?"), dict(PURPOSES), key="purpose", persist_state="session")
+        widgets.choose(_("What is it for?"), translated(PURPOSES), key="purpose", persist_state="session")
         if is_shared
         else ""
     )
@@ -80,7 +98,7 @@ def _propose(
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             plan = session.PlanRelease(kind=kind, epsilon=epsilon)
-            lines.insert(0, _("**Comes out:** {result}.").format(result=RESULTS[kind]))
+            lines.insert(0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind])))
             spent = _("**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}")
             meaning = epsilon_words(epsilon)
             lines.append(spent.format(epsilon=number(epsilon), most=most, meaning=meaning))

@@ -16,8 +16,8 @@ from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
+from workbench.language.columns import MOST_CATEGORIES, contents, join, rounded, split
 from workbench.session.draft import Draft
-from workbench.ui.columns import MOST_CATEGORIES, contents, join, rounded, split
 from workbench.upload import grid
 
 FEW = 10

@@ -7,16 +7,25 @@ import streamlit as st
 
 from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench import session
+from workbench.language.columns import rounded, values_words
+from workbench.language.messages import N_, _, capital, commas, named, ngettext
+from workbench.language.wording import plain
 from workbench.session.draft import Draft
 from workbench.ui import widgets
-from workbench.ui.columns import rounded, values_words
-from workbench.ui.language import Words, _, capital, commas, n_, named
-from workbench.ui.wording import plain
 from workbench.upload import facts
 from workbench.upload.facts import FactItem, FactQuestion
 from workbench.upload.grid import LONGEST_SOURCE, kind_title
 
-SAYS, ITEMS = Words("upload.facts"), Words("upload.items")
+ITEMS = {
+    "values": N_("categories"),
+    "bounds": N_("bounds and steps"),
+    "missing": N_("cell for missing"),
+    "missing_tokens": N_("means missing"),
+    "synonyms": N_("counts as"),
+    "other": N_("cell for other"),
+    "unreadable_is_missing": N_("what cannot be read is missing"),
+    "spellings": N_("case, blanks and Unicode form do not count"),
+}
 
 MOST_LABELS = 12
 MOST_SHOWN = 20_000
@@ -36,7 +45,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     question = facts.next_question(draft, schema)
     if schema.taken:
         st.warning(
-            SAYS.say("taken", columns=commas(plain(name) for name in schema.taken)), icon=":material/warning:"
+            _("Taken from this table: {columns}. These facts reveal something about it.").format(columns=commas(plain(name) for name in schema.taken)), icon=":material/warning:"
         )
     if question is not None:
         with st.container(border=True):
@@ -55,7 +64,7 @@ def _ask_missing(draft: Draft) -> None:
         answers,
         key=key,
         persist_state="session",
-        help=SAYS["missing"],
+        help=_("Think of what the table is about, not of this one. With no, there is no cell for missing values, and a table with an empty cell is not opened."),
         on_change=lambda: facts.put_missing(draft, bool(field.value())),
     )
 
@@ -66,7 +75,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         cells = facts.unread(draft, column)
         if not cells:
             continue
-        st.info(SAYS.say("unread", column=plain(column.name), cells=len(cells)))
+        st.info(_("{column}: {cells} cells cannot be read. They count as missing, unless you look at them.").format(column=plain(column.name), cells=len(cells)))
         with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))
@@ -79,7 +88,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         return
     if question.kind == "public":
         st.markdown(_("**Is this the same for every such table?** Then it is no secret of this one."))
-        st.caption(SAYS["ticks"])
+        st.caption(_("What is ticked becomes public, and nothing else. Labels that few people have come first: take away what you would not print."))
         ticked = _ask_items(draft, schema, question)
         _ask_ages(draft, question.columns)
         with st.container(horizontal=True):
@@ -97,7 +106,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             for old, new in zip(question.columns, columns, strict=True)
         }
         _show(lines, [_("in this table"), _("round")])
-        st.caption(SAYS["rounded"])
+        st.caption(_("They still follow this table, and every guarantee says so, until you say below where such bounds are known from."))
         with st.container(horizontal=True):
             st.button(_("Use the round bounds"), on_click=facts.put_rounded, args=(draft, columns))
             st.button(_("Ask me about each"), on_click=facts.leave, args=(draft, question))
@@ -108,7 +117,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
     """Show what would become public, whole and with a tick each; return what is ticked."""
     ticked = []
     for item in facts.items_of(draft, schema, question):
-        what = ITEMS["bounds" if item.kind == "values" and "low" in item.column.facts else item.kind]
+        what = _(ITEMS["bounds" if item.kind == "values" and "low" in item.column.facts else item.kind])
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
         label = named(
             f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
@@ -149,7 +158,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 _("Count the rare ones as other"),
                 on_click=facts.put,
                 args=(draft, [facts.without(column, few)]),
-                help=SAYS["rare"],
+                help=_("Which labels are rare follows this table: the list stays marked."),
             )
         st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
     _say_more(question)
@@ -175,4 +184,4 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 def _say_more(question: FactQuestion) -> None:
     """Say how many columns are still to be asked about."""
     if question.more:
-        st.caption(n_("more columns", question.more))
+        st.caption(ngettext("{number} more column is asked about after this.", "{number} more columns are asked about after this.", question.more))

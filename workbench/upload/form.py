@@ -11,25 +11,37 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, loss_of_search, rows_hidden
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import N_, _, commas, digits, translate, translated
+from workbench.language.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.session.draft import Draft
-from workbench.store.likeness import Alike
+from workbench.store.people.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, commas, digits, said
-from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import EXPLAINED
 from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
-
-SAYS = Words("upload.form")
 
 GRID, SINGLY = "grid", "one"
 FEW_HIDDEN = 5
 """Times the rows that noise hides, in cells that are found privately, from which that is proposed."""
 FEW_COLUMNS = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
-TITLES = Words("upload.grid")
+TITLES = {
+    "column": N_("column"),
+    "kind": N_("kind"),
+    "low": N_("low"),
+    "high": N_("high"),
+    "step": N_("step, or cuts with commas between"),
+    "special": N_("numbers with a cell of their own"),
+    "categories": N_("categories, with | between"),
+    "other": N_("cell for other"),
+    "missing": N_("cell for missing"),
+    "known from": N_("known from"),
+    "means missing": N_("means missing, with | between"),
+    "counts as": N_("counts as, with | between"),
+    "reason": N_("why suggested"),
+}
 TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
@@ -42,14 +54,14 @@ def ask_schema(
     Args: budget: of which finding cells privately takes a part. questions: place for what is to be answered
         or mended, in sight.
     """
-    st.markdown(SAYS["known"], help=GLOSSARY["domain"])
+    st.markdown(_("Bounds and categories should be known without looking at this table. Those that were read from it say nothing under *known from*: correct them or say from where, or every guarantee says so."), help=_(GLOSSARY["domain"]))
     if draft.schema.excluded and draft.rows is None:
         st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
         st.dataframe(
             pd.DataFrame(
                 {
                     _("column"): [column.name for column in draft.schema.excluded],
-                    _("why"): [said(column.reason) for column in draft.schema.excluded],
+                    _("why"): [translate(column.reason) for column in draft.schema.excluded],
                 }
             ),
             hide_index=True,
@@ -73,7 +85,7 @@ def ask_schema(
         widgets.internal_badge()
         st.dataframe(table, hide_index=True)
         if refused:
-            questions.error(SAYS.say("no cell", columns=commas(plain(name) for name in refused)))
+            questions.error(_("Some values have no cell to go to in: {columns}. Add categories, tick a cell for other or missing, or leave the column out.").format(columns=commas(plain(name) for name in refused)))
             return None
     return schema
 
@@ -87,9 +99,9 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     if draft.searching is None:
         many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
         draft.searching = many and not draft.sample
-    label = plain(said(CellsOfNumbers.describe({"columns": names})), at_most=300)
+    label = plain(translate(CellsOfNumbers.describe({"columns": names})), at_most=300)
     wanted = st.toggle(label, draft.searching, key=f"search-{draft.dataset}", persist_state="session")
-    st.caption(SAYS.say("search", rows=number(hidden)))
+    st.caption(_("Opening the data set charges a twentieth of a release at epsilon 1, or of a smaller budget, and finds bounds and cells in it with noise: those below are not used. What fewer than about {rows} rows hold stays hidden.").format(rows=number(hidden)))
     return names if wanted else ()
 
 
@@ -106,17 +118,17 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in (*_FIRST, *HIDDEN))],
         disabled=["column", "reason"],
         column_config={
-            **{name: config.TextColumn(title, help=EXPLAINED.get(name)) for name, title in TITLES.items()},
-            **{name: config.CheckboxColumn(TITLES[name], help=EXPLAINED.get(name)) for name in TICKS},
-            "column": config.TextColumn(TITLES["column"], pinned=True),
+            **{name: config.TextColumn(title, help=translated(EXPLAINED).get(name)) for name, title in translated(TITLES).items()},
+            **{name: config.CheckboxColumn(_(TITLES[name]), help=translated(EXPLAINED).get(name)) for name in TICKS},
+            "column": config.TextColumn(_(TITLES["column"]), pinned=True),
             "kind": config.SelectboxColumn(
-                TITLES["kind"], options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
+                _(TITLES["kind"]), options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
             ),
-            "categories": config.TextColumn(TITLES["categories"], width="medium"),
+            "categories": config.TextColumn(_(TITLES["categories"]), width="medium"),
             "known from": config.TextColumn(
-                TITLES["known from"], help=EXPLAINED["known from"], max_chars=LONGEST_SOURCE
+                _(TITLES["known from"]), help=_(EXPLAINED["known from"]), max_chars=LONGEST_SOURCE
             ),
-            "reason": config.TextColumn(TITLES["reason"], width="large"),
+            "reason": config.TextColumn(_(TITLES["reason"]), width="large"),
         },
         alt=_("Describe the columns"),
     )
@@ -130,7 +142,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     """
     account = session.ledger().account(draft.dataset)
     if account is not None:
-        st.info(SAYS.say("opened before", budget=budget_words(account)))
+        st.info(_("This table was opened before, with a budget of {budget}. That budget stays, with what was spent.").format(budget=budget_words(account)))
         return loss_from(account.promise)
     with questions:
         if draft.alike is not None and not _ask_alike(draft.alike):
@@ -145,8 +157,8 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         _("How charges add up"),
         {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
         index=int(len(draft.schema.columns) > FEW_COLUMNS),
-        captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
-        help=GLOSSARY["budget"],
+        captions=[_(GLOSSARY["basic composition"]), _(GLOSSARY["zCDP"])],
+        help=_(GLOSSARY["budget"]),
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
@@ -154,7 +166,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     delta = USUAL_DELTA
     if not rule.pure:
         delta = st.text_input(
-            _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
+            _("delta"), USUAL_DELTA, key="budget-delta", help=_(GLOSSARY["delta"]), persist_state="session"
         )
     try:
         loss = rule.stated(repr(epsilon), delta)
@@ -173,12 +185,12 @@ def _say_delta(delta: float, draft: Draft) -> None:
     st.caption(words.format(times=number(1 / delta)))
     rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
     if draft.source is None and delta > 1 / (100 * rows):
-        st.warning(SAYS.say("delta", rows=number(rows), most=digits(f"{1 / (100 * rows):g}")))
+        st.warning(_("Delta is too large for about {rows} people: take at most {most}.").format(rows=number(rows), most=digits(f"{1 / (100 * rows):g}")))
 
 
 def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like; return whether the question was answered."""
-    st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
+    st.warning(translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
     label = _("Are both tables about the same people?")
     return widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key) is not None

@@ -19,8 +19,8 @@ from dpcore.schema.origin import (
     VALUES,
     WORDS,
 )
-from workbench.ui.columns import ColumnForm, form_of, join, split
-from workbench.ui.language import _, said
+from workbench.language.columns import ColumnForm, form_of, join, split
+from workbench.language.messages import _, translate
 
 LEAVE_OUT = "leave out"
 LONGEST_SOURCE = 200
@@ -66,7 +66,7 @@ def from_grid(
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
     """Read a schema from the grid, and what is wrong with which column.
 
-    A fact that a person changed, or a column of which it is said where it is known from, no longer counts as
+    A fact that a person changed, or a column of which it is translate where it is known from, no longer counts as
     taken from the data. Texts that mean missing or count as others were typed after the table was shown:
     they do, until they were answered about.
     """
@@ -104,7 +104,7 @@ def line(column: Column) -> dict[str, Any]:
         "known from": column.known_from or ("" if column.from_data else _("declared")),
         "means missing": join(column.missing_tokens),
         "counts as": join(f"{text} = {value}" for text, value in column.synonyms),
-        "reason": said(column.reason),
+        "reason": translate(column.reason),
         "rules": join(column.rules),
         **form_of(column).cells(column),
     }
@@ -122,7 +122,7 @@ def rounded(column: Column) -> str:
 
 
 def _left_out(column: Excluded) -> dict[str, Any]:
-    return {**_EMPTY, "column": column.name, "kind": LEAVE_OUT, "reason": said(column.reason)}
+    return {**_EMPTY, "column": column.name, "kind": LEAVE_OUT, "reason": translate(column.reason)}
 
 
 def _column(line: dict[str, Any], suggested: Column | None) -> Column:

@@ -18,21 +18,24 @@ from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, sugges
 from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
 from workbench import session
+from workbench.language.messages import N_, _
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
 from workbench.server.workers.reading import TableFile
 from workbench.session.draft import Draft
-from workbench.store import likeness
-from workbench.store.datasets import Declaration, find
-from workbench.store.personal import PersonalLedger
+from workbench.store.ledger.datasets import Declaration, find
+from workbench.store.people import likeness
+from workbench.store.people.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
-from workbench.ui.language import Words, _
 from workbench.upload import grid
 
 NOTICE, CODEBOOK = "upload", "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the page."""
-NAMES, PLAN = session.Widget[str]("plan-names"), Words("upload.plan")
+NAMES = session.Widget[str]('plan-names')
+PLAN = {
+    "title": N_("Plan without the rows"),
+}
 ALIKE = session.Widget[str]("alike")
 
 
@@ -129,9 +132,9 @@ def take_names() -> None:
     """Put a table on the way that is planned by the names of its columns alone."""
     texts = re.split(r"[\n\t,;]", NAMES.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
-    excluded = tuple(Excluded(name=name, reason=PLAN["left out"]) for name in names)
+    excluded = tuple(Excluded(name=name, reason=_("say what it holds")) for name in names)
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _draft(PLAN["name"], pd.DataFrame({name: [""] for name in names}), None, schema=schema, rows=1_000)
+    _draft(_("A plan"), pd.DataFrame({name: [""] for name in names}), None, schema=schema, rows=1_000)
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:

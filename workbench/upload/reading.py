@@ -7,10 +7,10 @@ import streamlit as st
 
 from dpcore.io.options import SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
+from workbench.language.messages import _, commas, day
+from workbench.language.wording import plain
 from workbench.session.draft import Draft
-from workbench.ui.language import _, commas, day
 from workbench.ui.widgets import by_title
-from workbench.ui.wording import plain
 from workbench.upload import opening
 
 ENCODINGS = (

@@ -6,18 +6,16 @@ from dpcore.curator import Curator
 from dpcore.errors import nothing_named
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
+from workbench.language.messages import _, translate
+from workbench.language.wording import plain
 from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
 from workbench.session.draft import Draft
-from workbench.store.files import all_sources
 from workbench.store.settings import read_settings
-from workbench.store.sources import Listed, sources_of
+from workbench.store.sources.files import all_sources
+from workbench.store.sources.sources import Listed, sources_of
 from workbench.ui import rows_view, widgets
-from workbench.ui.language import Words, _, said
-from workbench.ui.wording import plain
 from workbench.upload import opening
-
-SAYS = Words("upload.source")
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""
@@ -33,8 +31,8 @@ def show_cards() -> None:
     for each in listed:
         with st.container(border=True):
             st.markdown(f"**{plain(each.source.name)}**")
-            kind = said(SourceKind.of_kind(each.source.kind).title)
-            st.caption(SAYS.say("stays", kind=kind, rows=rows_words(each.source)))
+            kind = translate(SourceKind.of_kind(each.source.kind).title)
+            st.caption(_("{kind}. It stays where it is; all that is ever spent on it is one account. {rows}").format(kind=kind, rows=rows_words(each.source)))
             st.button(
                 _("Show its first rows"),
                 key=f"source-{each.source.name}",
@@ -71,4 +69,4 @@ def take_source(name: str) -> None:
 def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
     if draft.source is not None:
-        st.info(SAYS.say("first rows", rows=len(draft.frame)), icon=":material/database:")
+        st.info(_("This is a look at the first {rows:,} rows of a connected source, and no random part of it. Below, what falls outside is counted in these rows alone; once it is open, all rows count.").format(rows=len(draft.frame)), icon=":material/database:")

@@ -9,14 +9,12 @@ from dpcore.accounting.loss import PureDP
 from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
 from dpcore.evaluation.table.rows_of_people import ORDER, people_off
 from dpcore.schema import PrivacyUnit
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, commas
+from workbench.language.wording import number, percent, plain, unit_words
 from workbench.session.draft import Draft
 from workbench.ui import widgets
-from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import Words, _, commas
-from workbench.ui.wording import number, percent, plain, unit_words
 from workbench.upload import facts
-
-SAYS = Words("upload.unit")
 
 ONE, NAMED, DECLARED = "one", "named", "declared"
 CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
@@ -35,7 +33,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
-            SAYS.say("of the operator", unit=plain(unit_words(declared), at_most=200)), icon=":material/lock:"
+            _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(unit=plain(unit_words(declared), at_most=200)), icon=":material/lock:"
         )
         if declared.id_column is not None:
             return declared
@@ -53,7 +51,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         index=list(ways).index(
             NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
         ),
-        help=GLOSSARY["privacy unit"],
+        help=_(GLOSSARY["privacy unit"]),
         key=f"unit-several-{table}",
         persist_state="session",
     )
@@ -88,12 +86,7 @@ def _ask_search(table: str, start: str) -> str:
         persist_state="session",
     )
     st.caption(
-        SAYS.say(
-            "found",
-            caps=commas(map(number, CAPS_TO_FIND)),
-            share=percent(float(ORDER)),
-            people=number(people_off(PureDP(epsilon=epsilon))),
-        )
+        _("When the data set is opened, this is charged to its budget, and the smallest of {caps} is found that about {share} of the people do not exceed. In 95 of 100 cases it misses that by at most {people} people: with few more than that, choose a number yourself.").format(caps=commas(map(number, CAPS_TO_FIND)), share=percent(float(ORDER)), people=number(people_off(PureDP(epsilon=epsilon))))
     )
     return epsilon
 
@@ -107,7 +100,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         options,
         default=None if start is None else start if start in options else OTHER,
         format_func=lambda cap: names.get(cap, str(cap)),
-        help=SAYS["rows of a person"],
+        help=_("Think of what a row is, not of this table: stays in a hospital in a year are seldom more than 3, visits to a doctor in a month 5. More rows keep more of the table, and need that much more noise."),
         key=f"unit-cap-{table}",
         persist_state="session",
     )
@@ -138,7 +131,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
         return None
     unit = PrivacyUnit(max_rows=rows, id_column=name, from_data=rows != draft.cap)
     if unit.from_data:
-        st.warning(SAYS["seen before"], icon=":material/warning:")
+        st.warning(_("This number was chosen after figures of the rows were seen: every guarantee will say so."), icon=":material/warning:")
     return unit
 
 
@@ -148,7 +141,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     shares = facts.shares_kept(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
-            SAYS.say("few kept", kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
+            _("Only {kept} of the rows count at {rows} a person: results are about people more than rows.").format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
     with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
@@ -176,5 +169,5 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
         persist_state="session",
     )
     if rows > 1:
-        st.caption(SAYS["not checked"])
+        st.caption(_("Declared and not checked: a person with more rows than this is protected less. A larger number protects more, and needs that much more noise."))
     return PrivacyUnit(max_rows=rows)

@@ -3,14 +3,19 @@
 import streamlit as st
 
 from workbench import session
-from workbench.store.datasets import DataSet
+from workbench.language.messages import N_, _
+from workbench.language.wording import plain
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import data_sets_view
-from workbench.ui.language import Words, _
-from workbench.ui.wording import plain
 from workbench.upload import opening
 
 MOST_FOR_HISTOGRAM = 6
-STEPS = Words("upload.steps")
+STEPS = {
+    "audit": N_("Audit: is it anonymous?"),
+    "anonymize": N_("Anonymize the table"),
+    "histogram": N_("Release a histogram"),
+    "table": N_("Make a synthetic table"),
+}
 
 
 def shown_to_me() -> None:
@@ -41,7 +46,7 @@ def _ways_on(data_set: DataSet) -> None:
     release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
     with st.container(horizontal=True):
         for step in ("audit", "anonymize", release):
-            if st.button(STEPS[step], key=f"step-{step}", icon=":material/arrow_forward:"):
+            if st.button(_(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"):
                 if step == release:
                     session.leave(session.PlanRelease(kind=step))
                 st.switch_page(f"pages/{'synthesize' if step == release else step}.py")

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import LimitError, ParameterError, nothing_in_common
 from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import Linkage

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import anonymized
-from dpcore.anonymize.fulldomain.frontier import Frontier, Point
-from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.fulldomain.neighbors import Neighbor, neighbors
-from dpcore.anonymize.fulldomain.search import search
-from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
-from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.inputs import Inputs
-from dpcore.anonymize.levels import distinct_of, tuples
-from dpcore.anonymize.models import KAnonymity, PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import anonymized
+from dpcore.anonymization.fulldomain.frontier import Frontier, Point
+from dpcore.anonymization.fulldomain.metrics import InformationLoss
+from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
+from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.size import Prediction, predict, tried
+from dpcore.anonymization.fulldomain.tuples import Tuples
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_together
+from dpcore.anonymization.inputs import Inputs
+from dpcore.anonymization.levels import distinct_of, tuples
+from dpcore.anonymization.models import KAnonymity, PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.base import Evaluation, Readable, Result
 from dpcore.evaluation.first_rows import FIRST

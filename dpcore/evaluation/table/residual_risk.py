@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import Anonymization, anonymized
-from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.quality import Quality
-from dpcore.anonymize.recoded import leaf_codes
+from dpcore.anonymization.apply import Anonymization, anonymized
+from dpcore.anonymization.plan import Plan
+from dpcore.anonymization.quality import Quality
+from dpcore.anonymization.recoded import leaf_codes
 from dpcore.errors import every_row_suppressed
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.trial import Side, after_of

@@ -14,8 +14,8 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
 from dpcore.tables.classes import (

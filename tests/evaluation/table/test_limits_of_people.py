@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.groups import Rows
-from dpcore.anonymize.hierarchies.builders import flat
-from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.closeness import TCloseness
+from dpcore.anonymization.groups import Rows
+from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.evaluation.table.audit import Audit
 from dpcore.evaluation.table.residual_risk import ResidualRisk
 from dpcore.evaluation.table.trial import Trial

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import Method
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.methods import Method
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import link

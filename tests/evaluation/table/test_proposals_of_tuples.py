@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize.models import DistinctL, KAnonymity
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.models import DistinctL, KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.engines import base
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, SizeOf
 from dpcore.evaluation.table.trial import Trial

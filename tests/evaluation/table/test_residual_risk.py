@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
-from dpcore.anonymize.models import DistinctL, KAnonymity, KMap
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.models import DistinctL, KAnonymity, KMap
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRisk, ResidualRiskReport
 from dpcore.schema import Integer, PrivacyUnit, Schema

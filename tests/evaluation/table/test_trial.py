@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
-from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.apply import apply
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.evaluation.table.trial import Trial

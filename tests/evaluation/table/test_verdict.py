@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.verdict import FEW, MANY
 from dpcore.risk.roles import suggest_roles

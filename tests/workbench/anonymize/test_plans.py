@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.coding import Coding
-from dpcore.anonymize.fulldomain.size import Prediction
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
-from dpcore.anonymize.models import DistinctL, EntropyL
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymization.closeness import TCloseness
+from dpcore.anonymization.coding import Coding
+from dpcore.anonymization.fulldomain.size import Prediction
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.models import DistinctL, EntropyL
+from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
@@ -28,10 +28,10 @@ from workbench.anonymize import demands_form, document, outcomes, plans, state, 
 from workbench.anonymize.plans import SUGGESTED, Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
+from workbench.language.wording import number, percent
+from workbench.report.charts import Chart
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
-from workbench.ui.charts import Chart
-from workbench.ui.wording import number, percent
 
 SECRET = "Xanthippe Quisling"
 

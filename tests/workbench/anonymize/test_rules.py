@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpcore.anonymize.hierarchies.suggest import suggest_hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.errors import ParameterError
 from workbench.anonymize import rules
 

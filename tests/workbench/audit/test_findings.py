@@ -12,9 +12,9 @@ import dpcore as dp
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from workbench import session
 from workbench.audit import document, findings
-from workbench.ui.language import said
+from workbench.language.messages import translate
+from workbench.language.wording import percent
 from workbench.ui.verdict import verdict
-from workbench.ui.wording import percent
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a & b"]
 SECRET = "Xanthippe Quisling"
@@ -199,7 +199,7 @@ def test_reasons_are_printed_whole() -> None:
     curator = opened(people().assign(contact=[f"p{i}@example.org" for i in range(240)]))
     found = ask(curator, ["age"])
     reason = found.identifiers[0].reason
-    assert said(reason) in Reader(document.to_html(curator, found, ["age"], "a list")).words
+    assert translate(reason) in Reader(document.to_html(curator, found, ["age"], "a list")).words
     assert "contact" in findings.identifiers(found)["column"].tolist()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate import cards
-from workbench.ui.language import speaking
+from workbench.language.messages import speaking
 
 ORIGINAL = people(2_000, 1)
 

@@ -9,9 +9,9 @@ import pytest
 
 import dpcore.local as dl
 from workbench.local_dp import charts, design, simulate
+from workbench.report.charts import Chart
 from workbench.store.settings import Settings
 from workbench.ui import addresses
-from workbench.ui.charts import Chart
 
 HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "true", "answer"]
 

@@ -17,9 +17,9 @@ from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.records.lines import EVALUATIONS, export, notes
 from workbench.store import __main__ as tasks
-from workbench.store import datasets
-from workbench.store.rekey import rekey
-from workbench.store.rows import PRESUMED, sealed_again
+from workbench.store.ledger import datasets
+from workbench.store.ledger.rekey import rekey
+from workbench.store.ledger.rows import PRESUMED, sealed_again
 
 
 def test_every_evaluation_has_its_words() -> None:

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import open_and_tell, processes
-from workbench.store.database import Store
-from workbench.store.failures import explain
-from workbench.store.migrations import VERSION
+from workbench.store.database.failures import explain
+from workbench.store.database.migrations import VERSION
+from workbench.store.database.store import Store
+from workbench.store.database.tables import about, accounts
 from workbench.store.settings import Settings
-from workbench.store.tables import about, accounts
 
 
 @pytest.fixture

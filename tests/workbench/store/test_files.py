@@ -11,8 +11,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import DpcoreError
-from workbench.store import files
 from workbench.store.settings import Settings
+from workbench.store.sources import files
 
 
 def test_only_own_files_that_can_be_tables_are_listed(

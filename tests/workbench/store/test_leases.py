@@ -15,8 +15,8 @@ import dpcore as dp
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import DATASET, SqlKind, account
-from workbench.store import leases
-from workbench.store.ledger import SqlLedger
+from workbench.store.ledger import leases
+from workbench.store.ledger.sql_ledger import SqlLedger
 
 STATES = ("reserved", "measuring", "post-processing", "committing", "committed and unread")
 TABLE = pd.DataFrame({"sex": ["F", "M"] * 20})

@@ -15,8 +15,8 @@ from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
 from tests.needs import need_postgres
 from tests.workbench.store.mute import way
-from workbench.store.connections import FIRST_TIMEOUT
-from workbench.store.ledger import SqlLedger
+from workbench.store.database.connections import FIRST_TIMEOUT
+from workbench.store.ledger.sql_ledger import SqlLedger
 
 
 @pytest.fixture

@@ -21,15 +21,15 @@ from dpcore.accounting.ledger import Charge
 from dpcore.errors import DpcoreError, LedgerCorrupt, LedgerError
 from dpcore.schema.source import Source
 from tests.contracts.ledger_kinds import DATASET, SqlKind, postgres_kind, sqlite_kind
-from workbench.store import migrations
-from workbench.store.database import Store
-from workbench.store.migrations import VERSION
-from workbench.store.owners import Owners
-from workbench.store.personal import PersonalLedger
-from workbench.store.rekey import rekey
-from workbench.store.roles import Person
-from workbench.store.surveys import Surveys
-from workbench.store.tables import about
+from workbench.store.database import migrations
+from workbench.store.database.migrations import VERSION
+from workbench.store.database.store import Store
+from workbench.store.database.tables import about
+from workbench.store.ledger.rekey import rekey
+from workbench.store.links.surveys import Surveys
+from workbench.store.people.owners import Owners
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import Person
 
 VERSIONS = Path(__file__).parent / "versions"
 KEY = b"k" * 32

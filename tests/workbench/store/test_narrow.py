@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import SqlKind
 from tests.needs import need_postgres
-from workbench.store.database import Store
+from workbench.store.database.store import Store
+from workbench.store.links.shares import Shares
 from workbench.store.settings import Settings
-from workbench.store.shares import Shares
 
 FORBIDDEN = (
     "SELECT * FROM ledger_lines",

@@ -13,11 +13,11 @@ from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export
-from workbench.store.datasets import Declaration, find, keep, public_name
-from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owner, Owners
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import ALONE, Person
+from workbench.store.ledger.datasets import Declaration, find, keep, public_name
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owner, Owners
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import ALONE, Person
 
 SCHEMA = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
 TABLE = pd.DataFrame({"hiv": [0, 1, 1]})

@@ -14,18 +14,18 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import AnyLoss, ApproxDP
-from dpcore.anonymize import KAnonymity, Plan
-from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.anonymization import KAnonymity, Plan
+from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import SqlKind
 from workbench import __main__ as commands
 from workbench.anonymize import outcomes
 from workbench.anonymize.state import AnonymizeState
 from workbench.store import settings
-from workbench.store.owners import Owners
-from workbench.store.personal import PersonalLedger
+from workbench.store.people.owners import Owners
+from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.roles import ALONE
 from workbench.store.policy import Policy, read_policy
-from workbench.store.roles import ALONE
 
 LIMITS = "epsilon = 2\nk = 5"
 

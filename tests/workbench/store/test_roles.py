@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpcore.errors import ParameterError
-from workbench.store import roles
+from workbench.store.people import roles
 
 AUTH = '[auth]\nredirect_uri = "http://localhost:8501/oauth2callback"\ncookie_secret = "c"\n'
 LISTS = '[roles]\nstewards = ["Ada@Example.org "]\nanalysts = ["*@lab.example", "eve@example.org"]\n'

@@ -9,8 +9,8 @@ import pytest
 
 from dpcore.errors import ParameterError
 from dpcore.schema.source import Condition, Join
-from workbench.store.roles import ALONE, Person
-from workbench.store.sources import sources_in, sources_of
+from workbench.store.people.roles import ALONE, Person
+from workbench.store.sources.sources import sources_in, sources_of
 
 POSTGRES = """
 [[source]]

@@ -27,11 +27,11 @@ from tests.contracts.ledger_kinds import (
 )
 from tests.needs import POSTGRES, does_not_apply
 from workbench.store import __main__ as tasks
-from workbench.store import rekey as rekeying
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.rekey import rekey
-from workbench.store.rows import PRESUMED, sealed_again
+from workbench.store.database.store import Store
+from workbench.store.ledger import rekey as rekeying
+from workbench.store.ledger.rekey import rekey
+from workbench.store.ledger.rows import PRESUMED, sealed_again
+from workbench.store.ledger.sql_ledger import SqlLedger
 
 
 def _spend(ledger: SqlLedger, name: str, units: int = 100_000) -> None:
@@ -432,7 +432,7 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
     """A network that hangs without a reset would hang a page for 75 s."""
     if kind.settings.database_url.startswith("sqlite"):
         does_not_apply("a file does not hang")
-    from workbench.store import connections
+    from workbench.store.database import connections
 
     monkeypatch.setattr(connections, "READ_TIMEOUT", 0.5)
     store = Store(kind.settings)

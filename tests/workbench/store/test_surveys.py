@@ -16,10 +16,10 @@ import dpcore.local as dl
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
 from tests.needs import need_postgres
-from workbench.store import database
-from workbench.store.database import Store
-from workbench.store.surveys import Surveys, digest_of
-from workbench.store.tables import invitations, reports
+from workbench.store.database import store as database
+from workbench.store.database.store import Store
+from workbench.store.database.tables import invitations, reports
+from workbench.store.links.surveys import Surveys, digest_of
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -9,7 +9,7 @@ import pytest
 
 from workbench import session
 from workbench.server.workers import reading
-from workbench.store.datasets import DataSet
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import reopening
 
 

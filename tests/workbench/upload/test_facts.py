@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from workbench.language import columns
 from workbench.session.draft import Draft
-from workbench.ui import columns
 from workbench.upload import facts
 from workbench.upload.grid import from_grid, to_grid
 

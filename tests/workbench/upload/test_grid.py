@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.schema import Boolean, Categorical, Date, Excluded, Integer, PrivacyUnit, Real, Schema
-from workbench.ui.columns import join, split
+from workbench.language.columns import join, split
 from workbench.upload.grid import from_grid, to_grid
 
 UNIT = PrivacyUnit(max_rows=1)

@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workbench.locale.languages import chosen
+from workbench.language.catalogues import chosen
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'

@@ -12,8 +12,9 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from dpcore.errors import DpcoreError, ParameterError
-from workbench.store import roles, start
-from workbench.store.roles import Person
+from workbench.store import start
+from workbench.store.people import roles
+from workbench.store.people.roles import Person
 
 _log = logging.getLogger("workbench.web")
 

@@ -22,10 +22,11 @@ from streamlit.web.server.starlette.starlette_auth_routes import create_auth_rou
 from workbench.server.web import who
 from workbench.server.web.guard import Guard
 from workbench.server.web.signing import SignIn
-from workbench.store import roles, start
-from workbench.store.database import Store
+from workbench.store import start
+from workbench.store.database.store import Store
+from workbench.store.people import roles
+from workbench.store.people.sign_outs import SignOuts
 from workbench.store.settings import Settings
-from workbench.store.sign_outs import SignOuts
 
 httpx = pytest.importorskip("httpx")
 mock = pytest.importorskip("oidc_provider_mock")

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from workbench.server.web import who
-from workbench.store.roles import ALONE
+from workbench.store.people.roles import ALONE
 
 SECRETS = """
 [auth]

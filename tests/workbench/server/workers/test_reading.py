@@ -13,9 +13,9 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
+from workbench.language.columns import join, split
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
-from workbench.ui.columns import join, split
 
 KEY = b"k" * 32
 

@@ -19,8 +19,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.anonymize.methods import Mondrian
-from dpcore.anonymize.streamed import Recoding
+from dpcore.anonymization.methods import Mondrian
+from dpcore.anonymization.streamed import Recoding
 from dpcore.curator import Curator
 from dpcore.curator.measuring import measurer_of
 from dpcore.engines.frame import FrameEngine

@@ -1,0 +1,246 @@
+"""A plan carried out on a table, whose quasi-identifiers are recoded and direct identifiers dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from dpcore.anonymization.inputs import Inputs
+from dpcore.anonymization.models import violations
+from dpcore.anonymization.plan import Plan
+from dpcore.anonymization.pram import post_randomized
+from dpcore.anonymization.promise import promised
+from dpcore.anonymization.quality import Quality, quality, suppressed_classes
+from dpcore.anonymization.recoded import Recoded
+from dpcore.errors import InfeasibleError
+from dpcore.progress import OnProgress, silent
+from dpcore.schema.values import SUPPRESSED, as_text
+from dpcore.tables.arrow import uncoded
+from dpcore.tables.classes import BoolArray, IntArray, class_index
+from dpcore.tables.people import person_of
+from dpcore.tables.rows import Microdata
+from dpcore.text import Text
+
+LAST = "\U0010ffff"
+"""A text that is after all others."""
+
+
+def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
+    """Return the table that may be published, as `Anonymization.frame`.
+
+    >>> from dpcore.anonymization import KAnonymity, cut, intervals
+    >>> people = pd.DataFrame({"zip": ["2-1", "2-1", "2-7", "3-1"], "age": [41, 44, 43, 58]})
+    >>> plan = Plan(
+    ...     roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
+    ...     hierarchies={"zip": cut(["2-1", "2-7", "3-1"], "-"), "age": intervals([41, 43, 44, 58], [10])},
+    ...     models=(KAnonymity(k=2),),
+    ...     limit=0.25,  # of the rows may be suppressed
+    ... )
+    >>> print(apply(people, plan))
+      zip    age
+    0   2  40-49
+    1   2  40-49
+    2   2  40-49
+
+    Args:
+        frame: the table; under a research subset, the population.
+        plan: with a role for every column.
+        on_progress: gets the stage of a search and the share done; what it raises ends it.
+    Raises: as `anonymized`.
+    """
+    return anonymized(frame, plan, on_progress).frame
+
+
+def carried_out(
+    table: Microdata, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the table that may be published, and in words the models that it meets.
+
+    Args:
+        table: as it is, with a key for PRAM.
+        plan: with a role for every column.
+        smallest: people in a group of rows that leave, at least; see `check_smallest`.
+        on_progress: as of `anonymized`.
+    Raises: as `anonymized`; InfeasibleError for a smaller group.
+    """
+    result = anonymized(table, plan, on_progress)
+    check_smallest(result.inputs, result.classes, result.leaves, smallest)
+    return result.frame, result.models
+
+
+def anonymized(
+    table: pd.DataFrame | Microdata, plan: Plan, on_progress: OnProgress = silent
+) -> Anonymization:
+    """Carry out a plan.
+
+    Args:
+        table: as it is, with a key for PRAM; under a research subset, the population.
+        plan: with a role for every column.
+        on_progress: gets the stage of a search and the share done; what it raises ends it.
+    Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
+        and those of the method.
+    """
+    table = table if isinstance(table, Microdata) else Microdata(table)
+    inputs = Inputs.of(post_randomized(table, plan.randomized), plan)
+    result = plan.method.recode(inputs, on_progress)
+    groups, kept = inputs.rows.groups(result.classes), ~suppressed_classes(result)
+    for model in plan.models:
+        if model.joint and model.among(groups, kept).any():
+            raise InfeasibleError(
+                "the groups of this method do not keep to an {model}",
+                remedy="raise k, or take the full-domain method",
+                model=model,
+            )
+    counts_people = plan.method.cuts_freely and plan.counted is not None
+    if counts_people and (violations(plan.models, groups) & kept).any():
+        raise InfeasibleError(
+            "groups that look alike do not meet the models together, since people have rows in several",
+            remedy="take the full-domain method, or choose less",
+        )
+    return Anonymization(inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Anonymization:
+    """A plan carried out on one table, with all that follows from it. Private but for `frame` and `models`.
+
+    Attributes:
+        plan: with its levels filled in.
+        recoded: the published rows, suppressed ones among them.
+    """
+
+    inputs: Inputs
+    plan: Plan
+    recoded: Recoded
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """The rows to be published, as they were."""
+        return self.inputs.published
+
+    @property
+    def classes(self) -> IntArray:
+        """(published rows,) the class of each, by what it prints."""
+        return self.recoded.classes
+
+    @cached_property
+    def starred(self) -> BoolArray:
+        """Marks of the published rows that print `*` in every quasi-identifier."""
+        return suppressed_classes(self.recoded)[self.classes]
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """Marks of the published rows that are suppressed, see `suppressed_of`."""
+        return suppressed_of(self.inputs, self.starred)
+
+    @cached_property
+    def leaves(self) -> BoolArray:
+        """(published rows,) whether each leaves, by what the plan says of suppressed ones."""
+        return ~self.hidden | keeps_hidden(self.inputs, self.hidden, self.starred)
+
+    @property
+    def quality(self) -> Quality:
+        """The losses of the published rows."""
+        return quality(self.recoded, person_of(self.rows, self.plan.counted))
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The models that the table meets, in words, see `promised`."""
+        return promised(self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table that may be published, with the index and order of the original.
+
+        It has neither identifiers nor the subset column. Suppressed rows are treated as `plan.suppressed`
+        says; rows outside the subset are left out.
+        """
+        rows = self.recoded.frame(self.rows)
+        if self.plan.suppressed == "blanked":
+            secrets = self.plan.columns_of("sensitive")
+            hidden = {name: rows[name].astype(object).mask(self.hidden, SUPPRESSED) for name in secrets}
+            rows = rows.assign(**hidden)
+        return rows[self.leaves].drop(columns=[name for name in rows.columns if name in self.plan.dropped])
+
+
+def suppressed_of(inputs: Inputs, starred: BoolArray) -> BoolArray:
+    """Return marks of the rows that are suppressed among those that print nothing but `*`, (published rows,).
+
+    Those are not that came so and meet the models as a class of their own: their `*` is a value like others.
+
+    Args:
+        inputs: the table and the plan.
+        starred: (published rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred_before(inputs.published, inputs.plan.quasi_identifiers, starred)
+    if not came_so.any() or violations(inputs.plan.models, inputs.rows.together(came_so)).any():
+        return starred
+    return starred & ~came_so
+
+
+def starred_before(rows: pd.DataFrame, names: Sequence[str], starred: BoolArray) -> BoolArray:
+    """Return marks of the starred rows that held nothing but `*` before they were recoded, (rows,).
+
+    Args:
+        rows: as they came.
+        names: of the quasi-identifiers.
+        starred: (rows,) whether a row prints nothing but `*`.
+    """
+    came_so = starred.copy()
+    for name in names:
+        came_so[came_so] = as_text(rows.loc[came_so, name]) == SUPPRESSED
+    return came_so
+
+
+def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
+    """Return whether suppressed rows leave, by the plan or because they meet its models as one class.
+
+    Args:
+        inputs: the table and the plan.
+        hidden: (published rows,).
+        starred: (published rows,) all that print the same, those that came so among them.
+    """
+    plan = inputs.plan
+    if plan.suppressed in ("kept", "blanked") or not hidden.any():
+        return True
+    if plan.suppressed == "dropped":
+        return False
+    return not violations(plan.models, inputs.rows.together(starred)).any()
+
+
+def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int) -> None:
+    """Refuse a table that leaves with a group of fewer people, whatever was planned.
+
+    Args:
+        inputs: the table and the plan.
+        classes: (published rows,) class of each, by what it prints.
+        leaves: (published rows,) whether it is in the table that leaves.
+        smallest: people in a group, at least.
+    Raises: InfeasibleError.
+    """
+    if smallest <= 1 or not leaves.any():
+        return
+    rows = inputs.among(leaves)
+    people = rows.groups(rows.spread(class_index([classes[leaves]]))).people
+    if people.min() < smallest:
+        raise InfeasibleError(
+            "a group of the table that would leave has fewer than {k} {whom}",
+            remedy="leave out suppressed rows that are too few, or raise k",
+            k=smallest,
+            whom=Text(inputs.plan.counts),
+        )
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sort rows by their content, suppressed ones last, so that places tell nothing about the original.
+
+    Categories become values: a column of categories lists those of dropped rows too.
+    """
+    return uncoded(rows).sort_values(
+        list(rows.columns),
+        key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
+        ignore_index=True,
+    )

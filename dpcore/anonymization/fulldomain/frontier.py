@@ -1,0 +1,143 @@
+"""The frontier, one pass over the lattice that answers every k, suppression limit and metric at once.
+
+Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of
+k. Whether a node is feasible, its discernibility and its average class size follow from these numbers.
+(Somebody may have rows in several suppressed classes; where that decides, people are counted again at the
+node.) Nodes are then looked at in the order of their lower bounds, until the next bound is no better than the
+best score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.anonymization.fulldomain.counter import Counted, Counter
+from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymization.fulldomain.judge import Solution
+from dpcore.anonymization.fulldomain.metrics import ClassSizeMetric, Metric, Separable
+from dpcore.anonymization.fulldomain.size import check_feasible, walked
+from dpcore.anonymization.fulldomain.tuples import Tuples
+from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
+from dpcore.anonymization.thresholds import most_within
+from dpcore.progress import OnProgress, silent
+from dpcore.tables.classes import BoolArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point(Solution):
+    """The best node for one k, limit and metric."""
+
+    k: int
+    limit: float
+    metric: Metric
+
+
+class Frontier:
+    """The counts of one pass over the lattice, which answer each of its k under any limit and any metric."""
+
+    def __init__(
+        self,
+        table: Tuples,
+        ks: Sequence[int],
+        models: Sequence[PrivacyModel] = (),
+        *,
+        on_progress: OnProgress = silent,
+    ) -> None:
+        """Group and count every node.
+
+        Args:
+            table: the distinct tuples.
+            ks: every k that is to be answered.
+            models: those that hold besides.
+            on_progress: gets the stage and the share done; what it raises ends the pass.
+        Raises: LimitError when the lattice is too large (see `size.predict`).
+        """
+        check_feasible(table)
+        self.table = table
+        self.ks = tuple(sorted({KAnonymity(k=int(k)).k for k in ks}))
+        self.models = tuple(models)
+        shape = (table.lattice.size, len(self.ks) + 1)
+        self._classes = np.zeros(shape, dtype=np.int64)
+        self._rows = np.zeros(shape, dtype=np.int64)
+        self._people = np.zeros(shape, dtype=np.int64)
+        self._squares = np.zeros(shape)
+        self._blocked = np.zeros(table.lattice.size, dtype=bool)
+        self._counter = Counter(table)
+        for classes in walked(Grouper(table), "looking at all combinations", on_progress):
+            self._add(classes)
+
+    def best(self, k: int, limit: float, metric: Metric) -> Point | None:
+        """Find the optimal node for one of the `ks`, None without any.
+
+        Of equal nodes the least general one is taken.
+        """
+        band = self.ks.index(k) + 1
+        suppressed = self._rows[:, :band].sum(axis=1)
+        kept = self._classes[:, band:].sum(axis=1)
+        people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
+        allowed = most_within(limit, self.table.people)
+        candidates = (~self._blocked & (self.table.fewest_people(people) <= allowed)).nonzero()[0]
+        if isinstance(metric, Separable):
+            bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
+        else:
+            assert isinstance(metric, ClassSizeMetric)
+            squares = self._squares[candidates, band:].sum(axis=1)
+            bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
+        levels = self.table.lattice.total_levels[candidates]
+        best: tuple[float, int, int] | None = None
+        for place in np.lexsort((levels, bounds)).tolist():
+            if best is not None and bounds[place] > best[0]:
+                break
+            index, score = int(candidates[place]), float(bounds[place])
+            if people[index] > allowed and self._people_of(index, k) > allowed:
+                continue
+            if isinstance(metric, Separable) and suppressed[index]:
+                score = metric.score(*self._judged(index, k))
+            if best is None or (score, int(levels[place])) < best[:2]:
+                best = score, int(levels[place]), index
+        if best is None:
+            return None
+        index = best[2]
+        return Point(
+            k=k,
+            limit=limit,
+            metric=metric,
+            node=self.table.lattice.node(index),
+            score=best[0],
+            suppressed=int(suppressed[index]),
+            people=self._people_of(index, k) if self.table.members else int(suppressed[index]),
+            classes=int(kept[index]),
+        )
+
+    def _judged(self, index: int, k: int) -> tuple[Counted, BoolArray]:
+        """Return the classes of a node, and which of them are suppressed."""
+        classes = self._counter.classes(self.table.lattice.node(index))
+        return classes, violations((KAnonymity(k=k), *self.models), classes)
+
+    def _people_of(self, index: int, k: int) -> int:
+        classes, suppressed = self._judged(index, k)
+        return classes.people_in(suppressed)
+
+    def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
+        """Every feasible combination of k, limit and metric."""
+        points = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
+        return [point for point in points if point is not None]
+
+    def _add(self, classes: Classes) -> None:
+        """Fill the node's line of classes, rows, people and squares, nodes x bands.
+
+        Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate one of the models are in
+        band 0, which every k suppresses.
+        """
+        index, bands = self.table.lattice.index(classes.node), len(self.ks) + 1
+        sizes, people = classes.sizes, classes.people
+        band = np.searchsorted(self.ks, people, side="right")
+        if self.models:
+            suppressed = violations(self.models, classes)
+            band[suppressed] = 0
+            self._blocked[index] = not people[suppressed].all()
+        self._classes[index] = np.bincount(band, sizes > 0, bands)
+        self._rows[index] = np.bincount(band, sizes, bands)
+        self._squares[index] = np.bincount(band, sizes * sizes, bands)
+        self._people[index] = np.bincount(band, people, bands)

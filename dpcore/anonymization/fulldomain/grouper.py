@@ -1,0 +1,181 @@
+"""Equivalence classes of a node, made from those of a finer node.
+
+One group of bits is recoded, then the keys are sorted and added up.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpcore.anonymization.fulldomain.bits import WORD
+from dpcore.anonymization.fulldomain.lattice import Node
+from dpcore.anonymization.fulldomain.people import folded_of
+from dpcore.anonymization.fulldomain.tuples import SHOWN, Tuples
+from dpcore.anonymization.groups import SensitiveColumn
+from dpcore.tables.classes import IntArray, starts_of
+from dpcore.tables.value_counts import ValueCounts
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The equivalence classes of one node, sorted.
+
+    `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only
+    (the sensitive values and the subset bit) belong to one class. Where people have several rows, `views` are
+    people by view and key (see `Folded`), and `pending` the corrections that may begin at coarser nodes.
+    """
+
+    table: Tuples
+    node: Node
+    keys: IntArray
+    counts: IntArray
+    views: IntArray | None = None
+    pending: IntArray | None = None
+
+    @property
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
+        """The sensitive columns of the table."""
+        return self.table.secrets
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The place in `keys` at which each class starts."""
+        return starts_of(self.keys >> self.table.tail)
+
+    @cached_property
+    def class_keys(self) -> IntArray:
+        """One key of each class."""
+        return self.keys[self.starts] if self.table.tail else self.keys
+
+    @cached_property
+    def published(self) -> IntArray:
+        """Published rows of each key, int64."""
+        return self.counts * SHOWN.of(self.keys) if self.table.has_subset else self.counts
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The class of each key."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.keys)))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Published rows of the research subset, or of the table if there is none, int64."""
+        return np.add.reduceat(self.published, self.starts) if self.table.tail else self.counts
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Published people, int64."""
+        return self.sizes if self.views is None else self.of_classes(self.views[0])
+
+    @cached_property
+    def population(self) -> IntArray:
+        """People of the table, int64."""
+        if not self.table.has_subset:
+            return self.people
+        return self.of_classes(self.counts if self.views is None else self.views[-1])
+
+    def of_classes(self, figures: IntArray) -> IntArray:
+        """(classes,) the sums of figures per key."""
+        return np.add.reduceat(figures, self.starts) if self.table.tail else figures
+
+    @cached_property
+    def of_keys(self) -> IntArray:
+        """(entries,) the place in `keys` of each of the table's keys."""
+        return np.searchsorted(
+            self.keys, self.table.generalize(self.table.keys, (0,) * len(self.node), self.node)
+        )
+
+    @cached_property
+    def of_entries(self) -> IntArray:
+        """(entries,) the class of each of the table's keys."""
+        return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
+
+    def histogram(self, column: str) -> ValueCounts:
+        """Return published people by value of a sensitive column."""
+        width = len(self.secrets[column].values)
+        cells = self.owner * width + self.table.fields[column].of(self.keys)
+        counts = self.published
+        if self.views is not None:
+            counts = self.views[1 + list(self.secrets).index(column)]
+        if len(self.table.fields) > 1:
+            order = cells.argsort(kind="stable")
+            cells, counts = cells[order], counts[order]
+        if len(self.table.fields) > 1 or self.table.has_subset:
+            starts = starts_of(cells)
+            cells, counts = cells[starts], np.add.reduceat(counts, starts)
+            cells, counts = cells[counts > 0], counts[counts > 0]
+        return ValueCounts(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
+
+
+class Grouper:
+    """A finder of the classes of nodes, from all tuples or from a finer node."""
+
+    def __init__(self, table: Tuples) -> None:
+        self.table = table
+        self._bottom = (0,) * len(table.names)
+        self._count_bits = int(table.counts.sum()).bit_length()
+        top = table.columns[0]
+        self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
+
+    def finest(self) -> Classes:
+        """Return the classes of the table as it is."""
+        table, folded = self.table, folded_of(self.table)
+        if folded is None:
+            return Classes(table, self._bottom, table.keys, table.counts)
+        pending = np.arange(len(folded.entry))
+        return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
+
+    def classes(self, node: Node) -> Classes:
+        """Group a node."""
+        return self.generalized(self.finest(), node) if any(node) else self.finest()
+
+    def walk(self) -> Iterator[Classes]:
+        """Yield the classes of every node, each made from a neighbor one level below it."""
+        return self._walk(self.finest(), 0)
+
+    def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
+        if depth == len(self.table.priority):
+            yield current
+            return
+        column = self.table.priority[depth]
+        yield from self._walk(current, depth + 1)
+        for level in range(1, self.table.lattice.shape[column]):
+            node = (*current.node[:column], level, *current.node[column + 1 :])
+            current = self.generalized(current, node)
+            yield from self._walk(current, depth + 1)
+
+    def generalized(self, classes: Classes, node: Node) -> Classes:
+        """Group a coarser node from the classes of a finer one."""
+        keys = self.table.generalize(classes.keys, classes.node, node)
+        if self._packs:
+            packed = (keys << self._count_bits) | classes.counts
+            packed.sort()
+            keys, counts = packed >> self._count_bits, packed & ((1 << self._count_bits) - 1)
+            starts = starts_of(keys)
+            return Classes(self.table, node, keys[starts], np.add.reduceat(counts, starts))
+        order = keys.argsort()
+        keys, counts = keys[order], classes.counts[order]
+        starts = starts_of(keys)
+        keys, counts = keys[starts], np.add.reduceat(counts, starts)
+        if classes.views is None or classes.pending is None:
+            return Classes(self.table, node, keys, counts)
+        views = np.add.reduceat(classes.views[:, order], starts, axis=1)
+        pending = self._correct(views, keys, classes.pending, classes.node, node)
+        return Classes(self.table, node, keys, counts, views, pending)
+
+    def _correct(
+        self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node
+    ) -> IntArray:
+        """Add the corrections that begin between two nodes, and return what is pending then."""
+        table, folded = self.table, folded_of(self.table)
+        assert folded is not None
+        now = np.arange(len(pending))
+        for column in sorted(range(len(node)), key=lambda column: finer[column] == node[column]):
+            now = now[folded.levels[column].take(pending[now]) <= node[column]]
+        if len(now):
+            begun = pending[now]
+            of_entries = table.generalize(table.keys[folded.entry[begun]], self._bottom, node)
+            np.add.at(views, (folded.view[begun], np.searchsorted(keys, of_entries)), folded.count[begun])
+        return np.delete(pending, now)

@@ -1,0 +1,95 @@
+"""The lattice of full-domain generalization, one level for every quasi-identifier, ordered level by level.
+
+A node is a tuple of levels; its index is the position in C order, so that whole up- and down-sets are slices
+of an array of the lattice's shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.tables.classes import FloatArray, IntArray
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes, from the original values (levels 0) to everything generalized (levels at their heights)."""
+
+    shape: tuple[int, ...]
+    """The number of levels of every quasi-identifier."""
+
+    @classmethod
+    def of(cls, hierarchies: Sequence[Hierarchy]) -> Lattice:
+        """Return the lattice that these hierarchies span."""
+        return cls(tuple(hierarchy.height + 1 for hierarchy in hierarchies))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return math.prod(self.shape)
+
+    @property
+    def top(self) -> Node:
+        """The node at which every column is at its last level."""
+        return tuple(levels - 1 for levels in self.shape)
+
+    @cached_property
+    def strides(self) -> Node:
+        """The step of a node's index for one level more, one per column."""
+        return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
+
+    @cached_property
+    def total_levels(self) -> IntArray:
+        """The sum of the levels of every node, int64, flat."""
+        return self.outer_sum([np.arange(levels, dtype=np.float64) for levels in self.shape]).astype(np.int64)
+
+    def node(self, index: int) -> Node:
+        """Return the levels of the node at an index."""
+        return tuple(
+            index // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)
+        )
+
+    def levels(self, indices: IntArray) -> list[IntArray]:
+        """Return the levels of many nodes by index, one array per column."""
+        return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
+
+    def index(self, node: Node) -> int:
+        """Return the index of a node."""
+        return sum(level * stride for level, stride in zip(node, self.strides, strict=True))
+
+    def below(self, node: Node) -> tuple[slice, ...]:
+        """Return the node and all its specializations, as slices of an array of `shape`."""
+        return tuple(slice(level + 1) for level in node)
+
+    def above(self, node: Node) -> tuple[slice, ...]:
+        """Return the node and all its generalizations, as slices of an array of `shape`."""
+        return tuple(slice(level, None) for level in node)
+
+    def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
+        """Return for every node the sum of one term per column, flat.
+
+        terms[j] has one number per level of column j.
+        """
+        total = np.zeros(1)
+        for term in terms:
+            total = (total[:, None] + term).ravel()
+        return total
+
+    def summed(self, figures: FloatArray) -> FloatArray:
+        """Return for every node the sum over all its specializations and itself, in the lattice's shape."""
+        for levels in self.shape:  # each turn sums along the first axis, and makes it the last one
+            rows = figures.reshape(levels, -1)
+            turned = np.empty((rows.shape[1], levels))
+            turned[:, 0] = rows[0]
+            for level in range(1, levels):
+                np.add(rows[level], turned[:, level - 1], out=turned[:, level])
+            figures = turned.ravel()
+        return figures.reshape(self.shape)

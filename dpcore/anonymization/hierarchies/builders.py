@@ -1,0 +1,226 @@
+"""Hierarchies made by a rule, as intervals, masks, dates, cut texts, ordered groups or merged rare values.
+
+Each builder takes the distinct values of a column. Missing and already suppressed cells need no mention:
+`Hierarchy.covering` adds their leaves where a column has them.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import ParameterError, UsageError
+from dpcore.schema.date import days_in
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
+
+OTHER = "(other)"
+GROUPS = (2, 4, 8, 16)
+"""Values per group, level by level, where nothing else says what belongs together."""
+DATE_LEVELS = ("month", "quarter", "year", "decade")
+
+
+def flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
+    """Value -> `*`."""
+    return _stacked(_leaves(values), lambda leaf, _: leaf, (), reason)
+
+
+def intervals(
+    values: Iterable[object],
+    widths: Sequence[float],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    start: float = 0.0,
+    reason: str = "",
+) -> Hierarchy:
+    """Return number -> intervals of each width in turn, counted from `start` -> `*`.
+
+    Args:
+        values: distinct numbers, or texts of numbers.
+        widths: ascending, each a whole multiple of the one before, so that the levels nest.
+        low: numbers below it share one label on every level.
+        high: numbers from it on share one label on every level.
+        start: a bound of every interval.
+        reason: why it was suggested.
+
+    Raises: ParameterError for widths that do not nest, or values that are no numbers.
+    """
+    ratios = [width / widths[0] for width in widths] if widths and widths[0] > 0 else []
+    steps = [round(ratio) for ratio in ratios]
+    nests = all(b > a and b % a == 0 for a, b in pairwise(steps))
+    if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
+        raise _wrong_steps()
+    distinct = _leaves(values)
+    parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
+    if not np.isfinite(parsed).all():
+        raise ParameterError("the column holds no numbers", remedy="choose another column")
+    numbers = dict(zip(distinct, map(float, parsed), strict=True))
+    leaves = sorted(distinct, key=lambda leaf: (numbers[leaf], leaf))
+    whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
+
+    def label(number: float, step: int) -> str:
+        if low is not None and number < low:
+            return f"<{_number(low)}"
+        if high is not None and number >= high:
+            return f"≥{_number(high)}"
+        # from the narrowest interval, so that rounding cannot make the levels cross
+        place = math.floor((number - start) / widths[0] + 1e-9) // step * step
+        first, end = start + place * widths[0], start + (place + step) * widths[0]
+        first = first if low is None else max(first, low)
+        end = end if high is None else min(end, high)
+        if whole:
+            return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
+        return f"[{_number(first)}, {_number(end)})"
+
+    return _stacked(leaves, lambda leaf, step: label(numbers[leaf], step), steps, reason, named=start != 0)
+
+
+def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
+    """Mask so many of the last characters of codes on each level, as 33617, 3361*, 336**, *.
+
+    Args: masked: characters replaced on each level, ascending; shorter codes are replaced whole.
+
+    Raises: ParameterError when `masked` is not ascending from at least 1.
+    """
+    if not all(b > a for a, b in pairwise([0, *masked])):
+        raise _wrong_steps()
+    leaves = _leaves(values)
+
+    def label(leaf: str, count: int) -> str:
+        return leaf[:-count] + "*" * count if count < len(leaf) else SUPPRESSED
+
+    return _stacked(leaves, label, masked, reason)
+
+
+def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = "") -> Hierarchy:
+    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels that are asked for.
+
+    Raises: ParameterError for an unknown level, levels out of order, or values that are no dates.
+    """
+    if list(levels) != [level for level in DATE_LEVELS if level in levels]:
+        raise UsageError("levels must be some of month, quarter, year, decade, in this order")
+    distinct = _leaves(values)
+    parsed = pd.Series(days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]"))
+    if parsed.isna().any():
+        raise ParameterError("dates need a column of dates", remedy="write year-month-day")
+    moments = dict(zip(distinct, parsed, strict=True))
+    leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
+    return _stacked(leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason)
+
+
+def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason: str = "") -> Hierarchy:
+    """Cut one part of a text on every level, as a/b/c, a/b, a, * or, with keep="end", b/c, c, *.
+
+    Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
+    """
+    if not separator or keep not in ("start", "end"):
+        raise UsageError("a separator and keep=start or keep=end are needed", remedy="name both")
+    leaves = _leaves(values)
+    parts = {leaf: leaf.split(separator) for leaf in leaves}
+    depth = max(len(part) for part in parts.values())
+
+    def label(leaf: str, kept: int) -> str:
+        return separator.join(parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:])
+
+    return _stacked(leaves, label, range(depth - 1, 0, -1), reason)
+
+
+def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
+    """Group so many neighbors in the order given on each level, then `*`.
+
+    A group is named by its members.
+
+    Args: sizes: values a group on each level, ascending, each a multiple of the one before.
+
+    Raises: ParameterError when sizes do not nest.
+    """
+    if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
+        raise _wrong_steps()
+    leaves = _leaves(values)
+    return _stacked(leaves, _groups(leaves), sizes, reason)
+
+
+def _wrong_steps() -> ParameterError:
+    return ParameterError(
+        "the steps do not rise, or one is no multiple of the one before",
+        remedy="write numbers such as 5, 10, 20",
+    )
+
+
+def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
+    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like frequency -> `*`.
+
+    A value that is called as the joined ones are is one of them.
+
+    Args: counts: rows of every value. minimum: rows below which a value is rare.
+    """
+    leaves = sorted(counts, key=lambda value: (-counts[value], value))
+    common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
+    kept, grouped = set(common), _groups(common)
+
+    def label(leaf: str, size: int) -> str:
+        if leaf not in kept:
+            return OTHER
+        return leaf if size == 1 else grouped(leaf, size)
+
+    return _stacked(leaves, label, [1, *(size for size in GROUPS if size < len(common))], reason)
+
+
+def _stacked(
+    leaves: list[str],
+    label: Callable[[str, Any], str],
+    steps: Iterable[Any],
+    reason: str,
+    *,
+    named: bool = False,
+) -> Hierarchy:
+    """Leaves, the levels that differ from the level below them, and `*`.
+
+    Args:
+        leaves: distinct.
+        steps: one for each level.
+        reason: why it was suggested.
+        label: from a leaf and a step to the label of the leaf at the level of the step.
+        named: whether a level with one label for all is kept, for what that says.
+    """
+    if not leaves:
+        raise UsageError("a hierarchy needs at least one value", remedy="take a column that is not empty")
+    stack = [leaves]
+    for level in ([label(leaf, step) for leaf in leaves] for step in steps):
+        if level != stack[-1] and (named or len(set(level)) > 1):
+            stack.append(level)
+    return Hierarchy(
+        values=tuple(leaves), levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)), reason=reason
+    )
+
+
+def _leaves(values: Iterable[object]) -> list[str]:
+    """Distinct values as text, in the order given."""
+    return [text for text in dict.fromkeys(texts(values)) if text not in (MISSING, SUPPRESSED)]
+
+
+def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
+    """Return what names the group of so many neighbors that a value falls into."""
+    position = {value: place for place, value in enumerate(values)}
+
+    def label(value: str, size: int) -> str:
+        start = position[value] // size * size
+        return "{" + ", ".join(values[start : start + size]) + "}"
+
+    return label
+
+
+def _period(moment: pd.Timestamp, level: str) -> str:
+    if level == "month":
+        return f"{moment.year:04d}-{moment.month:02d}"
+    if level == "quarter":
+        return f"{moment.year:04d}-Q{moment.quarter}"
+    return f"{moment.year:04d}" if level == "year" else f"{moment.year // 10 * 10:04d}s"
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"

@@ -1,0 +1,159 @@
+"""A first hierarchy for any column, with the reason in one sentence, for a person to review."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymization.hierarchies.builders import (
+    GROUPS,
+    cut,
+    dates,
+    flat,
+    intervals,
+    mask,
+    merge_rare,
+    order,
+)
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.schema.date import has_days
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.text import Text
+
+NOTHING = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
+"""Texts that stand for a missing number, in lower case."""
+FEW = 20
+"""Distinct values up to which numbers are taken as categories."""
+RARE = 5
+"""Rows below which a category is merged first."""
+OLDEST = 90
+"""Ages from here on are one value (HIPAA Safe Harbor, 45 CFR 164.514)."""
+SHARE = 0.9
+"""Share of the values that must have a form for the column to count as of this form."""
+MOST_TOGETHER = 100_000
+"""Combinations of levels that suggested hierarchies span at most, while any has inner levels to spare."""
+_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+_CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
+_DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
+
+
+def suggest_hierarchy(series: pd.Series) -> Hierarchy:
+    """Propose a hierarchy that covers every value of the column.
+
+    `reason` says why it looks as it does.
+    """
+    labels = pd.Series(texts(series.unique()), dtype=object)
+    shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
+    nothing = shown[shown.str.strip().str.lower().isin(NOTHING)]
+    rest = shown.drop(nothing.index)
+    if len(nothing) and len(rest) and pd.to_numeric(rest, errors="coerce").notna().all():
+        kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
+        return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
+    if shown.empty:
+        return Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,))).covering(series)
+    return _proposed(series, shown).covering(series)
+
+
+def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
+    """One hierarchy per column, as `suggest_hierarchy`, with so few levels that all can be searched together.
+
+    Where the combinations of levels are more than `MOST_TOGETHER`, the deepest hierarchy loses every second
+    of its inner levels, again and again.
+    """
+    hierarchies = {name: suggest_hierarchy(frame[name]) for name in names}
+    while math.prod(each.height + 1 for each in hierarchies.values()) > MOST_TOGETHER:
+        name = max(hierarchies, key=lambda each: hierarchies[each].height)
+        if hierarchies[name].height < 3:
+            break
+        hierarchies[name] = hierarchies[name].thinned()
+    return hierarchies
+
+
+def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
+    name = str(series.name)
+    if len(shown) <= 2:
+        return flat(shown)
+    if shown.str.fullmatch(_DATE).all() and has_days(shown):
+        return dates(shown)
+    numbers = pd.to_numeric(shown, errors="coerce")
+    if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
+        return _masked(shown)
+    if np.isfinite(numbers).all():
+        return _numeric(series, shown, numbers, bool(_AGE.search(name)))
+    for separator, keep in (("/", "start"), (", ", "end")):
+        if shown.str.contains(separator, regex=False).mean() >= SHARE:
+            return cut(shown, separator, keep=keep)
+    if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
+        return flat(
+            shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
+        )
+    tally = series.value_counts()
+    rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
+    return merge_rare(
+        {value: rows[value] for value in shown},
+        RARE,
+        reason=Text(
+            "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency",
+            rare=RARE,
+        ),
+    )
+
+
+def _is_code(series: pd.Series, shown: pd.Series) -> bool:
+    """Return whether texts with digits are codes, nearly all of one length, and not quantities."""
+    if pd.api.types.is_numeric_dtype(series):
+        return False
+    lengths = shown.str.len()
+    width = lengths.mode().iloc[0]
+    return bool(
+        width >= 4
+        and (lengths == width).mean() >= SHARE
+        and shown.str.contains(r"\d\d", regex=True).mean() >= SHARE
+    )
+
+
+def _masked(shown: pd.Series) -> Hierarchy:
+    width = int(shown.str.len().mode().iloc[0])
+    step = math.ceil(width / 5)
+    return mask(
+        shown,
+        tuple(range(step, width, step)),
+        reason="Codes of one length: the last characters are masked first",
+    )
+
+
+def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
+    if is_age and numbers.between(0, 130).all():
+        return intervals(
+            shown,
+            (5, 10, 20),
+            high=OLDEST,
+            reason=Text("Numbers: intervals of {width:g} to {width_2:g}, open ends", width=5, width_2=20),
+        )
+    if len(shown) <= FEW:
+        return order(shown[numbers.argsort()], GROUPS)
+    cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
+    low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
+    widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
+    return intervals(
+        shown,
+        widths,
+        low=float(np.floor(low / widths[0]) * widths[0]),
+        high=float(np.ceil(high / widths[0]) * widths[0]),
+        reason=Text(
+            "Numbers: intervals of {width:g} to {width_2:g}, open ends", width=widths[0], width_2=widths[-1]
+        ),
+    )
+
+
+def _round_widths(target: float) -> tuple[float, float, float]:
+    """Three widths of the series 1, 2, 5 from about the target up, each a multiple of the one before."""
+    power = 10.0 ** math.floor(math.log10(target))
+    for factors in ((1, 5, 10), (2, 10, 20), (5, 10, 20)):
+        if target <= factors[0] * power:
+            break
+    else:
+        factors, power = (1, 5, 10), power * 10
+    return factors[0] * power, factors[1] * power, factors[2] * power

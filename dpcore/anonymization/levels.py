@@ -1,0 +1,135 @@
+"""The levels of a plan, chosen where it has none, checked against the table, and carried out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpcore.anonymization.choices import Choices
+from dpcore.anonymization.fulldomain.counter import Counter
+from dpcore.anonymization.fulldomain.lattice import Node
+from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.tuples import Tuples
+from dpcore.anonymization.inputs import Inputs, check_households
+from dpcore.anonymization.models import violations
+from dpcore.anonymization.recoded import Recoded, full_domain
+from dpcore.anonymization.thresholds import most_within
+from dpcore.errors import InfeasibleError, UsageError
+from dpcore.progress import OnProgress, silent
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.rows import DistinctRows
+
+
+def tuples(inputs: Inputs) -> Tuples:
+    """Build the distinct tuples that search and frontier work on.
+
+    Raises: as `Tuples.build`; InfeasibleError for fewer people than k.
+    """
+    table = Tuples.build(
+        inputs.frame,
+        inputs.plan.trees,
+        sensitive=inputs.plan.secrets,
+        subset=inputs.subset,
+        person=inputs.person,
+        rows=inputs.weights,
+        held=inputs.held,
+    )
+    inputs.check_people(table.people)
+    return table
+
+
+def distinct_of(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
+    """Read what a search looks at in a table that stays where it is.
+
+    Args: read: gives the distinct tuples of columns, and with `by` who holds them.
+    Raises: SchemaError for somebody of two households; as `read`.
+    """
+
+    def most(column: str, by: str) -> float:
+        held = read([column], by=by).held
+        return 0 if held is None else int(np.bincount(held.group).max(initial=0))
+
+    check_households(plan, most)
+    return read(columns_of(plan), by=plan.counted)
+
+
+def columns_of(plan: Choices) -> list[str]:
+    """Return the columns that a search looks at."""
+    subset = [] if plan.subset is None else [plan.subset]
+    return list(dict.fromkeys((*plan.quasi_identifiers, *plan.secrets, *subset)))
+
+
+def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    """Recode the published rows at the levels of the plan, or at the optimal ones where it has none.
+
+    Raises: as `published_classes`, `search` and `tuples`.
+    """
+    table = tuples(inputs)
+    shown = published_classes(table, inputs.plan, on_progress)
+    leaves = table.placed(inputs.published)
+    suppressed = suppressed_rows(leaves, table, shown)
+    trees = dict(zip(table.names, table.hierarchies, strict=True))
+    levels = dict(zip(table.names, shown.node, strict=True))
+    return replace(full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedClasses:
+    """The classes that a node publishes, by their keys without tails, ascending, and how good it is.
+
+    Attributes:
+        gap: see `Solution`.
+    """
+
+    node: Node
+    keys: IntArray
+    gap: float
+
+
+def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = silent) -> PublishedClasses:
+    """Find the classes that are published at the levels of the plan, or at the optimal ones.
+
+    Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
+        the models; as `search`.
+    """
+    check_node(plan)
+    if plan.node is None:
+        best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
+        node, gap = best.node, best.gap
+    else:
+        node, gap = tuple(plan.node[name] for name in table.names), plan.gap
+    classes = Counter(table).classes(node)
+    marked = violations(plan.models, classes)
+    allowed = most_within(plan.limit, table.people)
+    if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
+        raise InfeasibleError(
+            "the node does not meet the models while suppressing at most {limit:.1%} of the people",
+            remedy="let the plan choose its node",
+            limit=plan.limit,
+        )
+    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap)
+
+
+def check_node(plan: Choices) -> None:
+    """Refuse levels that do not fit the hierarchies of a plan.
+
+    Raises: ParameterError.
+    """
+    names = set(plan.quasi_identifiers)
+    if plan.node is not None and (
+        set(plan.node) != names or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
+    ):
+        raise UsageError(
+            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
+        )
+
+
+def suppressed_rows(leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses) -> BoolArray:
+    """(rows,) which rows are suppressed, those that were so before among them, by their leaves."""
+    bottom = (0,) * len(shown.node)
+    keys, starred = table.row_keys(leaves)
+    keys = table.generalize(keys, bottom, shown.node) >> table.tail
+    if not len(shown.keys):
+        return np.ones(len(keys), dtype=bool)
+    place = np.searchsorted(shown.keys, keys).clip(max=len(shown.keys) - 1)
+    return np.asarray((shown.keys[place] != keys) | starred)

@@ -1,0 +1,300 @@
+"""Privacy models, which every published equivalence class must meet.
+
+A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
+it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
+person, every model here is monotone under generalization: joining two classes that meet it gives one that
+does. `monotone` says that this also holds for the number of suppressed people, and for people of several
+rows, who may be in both classes; where it does not, `relaxation` names a weaker model with that property, by
+which a search may prune.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
+from dpcore.anonymization.thresholds import compared
+from dpcore.errors import UsageError
+from dpcore.registry import Registered
+from dpcore.tables.classes import BoolArray
+
+
+class PrivacyModel(Registered, ABC):
+    """One privacy model, a frozen class of its parameters, which registers itself by its `kind`."""
+
+    kind: ClassVar[str]
+    """The name under which plans are stored."""
+    monotone: ClassVar[bool]
+    """Generalizing further never suppresses more people."""
+    joint: ClassVar[bool] = False
+    """It is a figure of all classes together, and looks at those that the other models keep."""
+    compares_with_table: ClassVar[bool] = False
+    """It compares classes with the whole table, so that it may break when other rows are left out."""
+
+    @abstractmethod
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        """(classes,) which classes violate the model.
+
+        A class without a published person violates nothing but delta-presence.
+        """
+
+    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) which of some classes violate the model. Args: kept: (classes,)."""
+        return self.violations(classes) & kept
+
+    @property
+    def relaxation(self) -> PrivacyModel | None:
+        """A monotone model that every class that meets this one meets too, itself if it is monotone."""
+        return self if self.monotone else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitiveModel(PrivacyModel):
+    """A model of one sensitive column."""
+
+    column: str
+
+    @abstractmethod
+    def fewest(self, secret: SensitiveColumn) -> int:
+        """Return the people that a class needs at least, where each row is a person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeModel(PrivacyModel):
+    """A model of the number of people in a class."""
+
+    monotone = True
+    k: int
+
+    def __post_init__(self) -> None:
+        _at_least("k", self.k, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity(SizeModel):
+    """Every class has at least k published people (Samarati and Sweeney, 1998)."""
+
+    kind = "k-anonymity"
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        return (classes.people < self.k) & (classes.people > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMap(SizeModel):
+    """Every class has at least k people of the population table (Sweeney, 2002)."""
+
+    kind = "k-map"
+
+    def __str__(self) -> str:
+        return f"{self.k}-map"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        return (classes.population < self.k) & (classes.people > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaPresence(PrivacyModel):
+    """In every class the share of the population that was published lies between two bounds.
+
+    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it
+    violates the model, the node is infeasible.
+    """
+
+    kind = "delta-presence"
+    monotone = False
+    lowest: float
+    highest: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lowest <= self.highest <= 1:
+            raise UsageError(
+                f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending and between 0 and 1",
+                remedy="lower the first or raise the second",
+            )
+
+    def __str__(self) -> str:
+        return f"({self.lowest:g}, {self.highest:g})-presence"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        share = classes.people / np.maximum(classes.population, 1)
+        return (share < self.lowest) | (share > self.highest)
+
+
+class Diversity(SensitiveModel):
+    """A bound l on how diverse the sensitive values of a class are, which has l different ones at least."""
+
+    l: float  # noqa: E741
+
+    def __post_init__(self) -> None:
+        _at_least("l", self.l, 1)
+
+    def fewest(self, secret: SensitiveColumn) -> int:
+        return math.ceil(self.l)
+
+    @property
+    def relaxation(self) -> PrivacyModel:
+        return self if self.monotone else DistinctL(column=self.column, l=math.ceil(self.l))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctL(Diversity):
+    """Every class holds at least l distinct sensitive values (Machanavajjhala et al., 2007)."""
+
+    kind = "distinct l-diversity"
+    monotone = True
+    l: int  # noqa: E741
+
+    def __str__(self) -> str:
+        return f"distinct {self.l}-diversity of {self.column}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        distinct = classes.histogram(self.column).distinct
+        return np.asarray((distinct < self.l) & (distinct > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyL(Diversity):
+    """The Shannon entropy of the sensitive values in every class is at least ln l.
+
+    Source: Machanavajjhala et al. (2007), in the form sum r ln r <= n (ln n - ln l), compared without a
+    tolerance: classes exactly at the threshold are common, and this is how ARX decides them. Rounding closes
+    a third of those; it lets none pass that is below. A class also needs ceil(l) distinct values.
+    """
+
+    kind = "entropy l-diversity"
+    monotone = False
+    l: float  # noqa: E741
+
+    def __str__(self) -> str:
+        return f"entropy {self.l:g}-diversity of {self.column}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        counts = classes.histogram(self.column)
+        logs = classes.secrets[self.column].logs
+        weighted = counts.summed(counts.count * logs[counts.count])
+        spread = counts.total * (logs[counts.total] - math.log(self.l))
+        too_few = counts.distinct < math.ceil(self.l)
+        return np.asarray(((weighted > spread) | too_few) & (counts.distinct > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecursiveCL(Diversity):
+    """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values in every class.
+
+    Source: Machanavajjhala et al. (2007), definition 4.3.
+    """
+
+    kind = "recursive (c, l)-diversity"
+    monotone = False
+    c: float
+    l: int  # noqa: E741
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.c > 0:
+            raise UsageError(f"c ({self.c:g}) must be above 0", remedy="raise c")
+
+    def __str__(self) -> str:
+        return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
+        return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness(SensitiveModel):
+    """No sensitive value is more frequent in a class than in the whole table by more than beta times that.
+
+    Source: Cao, Karras (2012), Proc. VLDB Endow. 5:1388, definition 2.
+    """
+
+    kind = "beta-likeness"
+    monotone = False
+    compares_with_table = True
+    beta: float
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise UsageError(f"beta ({self.beta:g}) must be above 0", remedy="raise beta")
+
+    def __str__(self) -> str:
+        return f"{self.beta:g}-likeness of {self.column}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        counts, table = classes.histogram(self.column), classes.secrets[self.column].counts
+        expected = counts.total[counts.group] * table[counts.value]
+        more = (compared(counts.count * table.sum(), 1 + self.beta, expected) > 0).astype(np.int64)
+        return np.asarray(counts.summed(more) > 0)
+
+    def fewest(self, secret: SensitiveColumn) -> int:
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageRisk(PrivacyModel):
+    """The mean over the people, of 1 over the people of their class, is at most this (prosecutor).
+
+    It is a figure of all classes together, of which the smallest are suppressed until the others keep to it.
+    A person of several classes counts in each. With a k it is the strict average risk.
+    Source: El Emam (2013), Guide to the De-Identification of Personal Health Information.
+    """
+
+    kind = "average risk"
+    monotone = False
+    joint = True
+    most: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.most <= 1:
+            raise UsageError(f"the risk ({self.most:g}) must be above 0 and at most 1", remedy="take 0.1")
+
+    def __str__(self) -> str:
+        return f"average risk of at most {self.most:g}"
+
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        return self.among(classes, np.ones(len(classes.people), dtype=bool))
+
+    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) the smallest of some classes, without which the others keep to the risk.
+
+        Classes of one size share their fate. Args: kept: (classes,).
+        """
+        kept = kept & (classes.people > 0)
+        sizes, number = np.unique(classes.people[kept], return_counts=True)
+        groups, people = (np.cumsum(each[::-1])[::-1] for each in (number, number * sizes))
+        fine = compared(groups, self.most, people) <= 0
+        return kept & (classes.people < sizes[fine.argmax()]) if fine.any() else kept
+
+
+def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
+    """(classes,) flags of the classes that violate at least one of the models.
+
+    Where one without a published person does (under delta-presence), no suppression can mend the node.
+    """
+    result = np.zeros(len(classes.people), dtype=bool)
+    for each in sorted(models, key=lambda model: model.joint):
+        result |= each.among(classes, ~result)
+    return result
+
+
+def _at_least(name: str, value: float, lowest: int) -> None:
+    if not value >= lowest:
+        raise UsageError(
+            "{name} ({value:g}) must be at least {lowest}",
+            remedy="raise {name}",
+            **{name: value},
+            name=name,
+            value=value,
+            lowest=lowest,
+        )

@@ -1,0 +1,58 @@
+"""Conditions on the classes that a local method may release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpcore.anonymization.groups import Rows
+from dpcore.anonymization.models import PrivacyModel, violations
+from dpcore.errors import every_row_suppressed, too_few_for
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.text import Text
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gate:
+    """The conditions that a class of one table meets to be released, k people and further models.
+
+    Attributes:
+        models: on sensitive columns.
+        rows: the table's rows, or one for each distinct tuple of them.
+    """
+
+    k: int
+    models: Sequence[PrivacyModel]
+    rows: Rows
+
+    @classmethod
+    def of(cls, rows: Rows, k: int, models: Sequence[PrivacyModel] = (), *, counts: str = "rows") -> Gate:
+        """Take the conditions for all rows of a table.
+
+        Args: counts: the unit that classes count, in a word.
+        Raises: InfeasibleError when even the whole table as one class may not be released.
+        """
+        whole = rows.together(np.ones(rows.number, dtype=bool))
+        if k > whole.people[0]:
+            raise too_few_for(k, Text(counts))
+        if violations(models, whole).any():
+            raise every_row_suppressed()
+        return cls(k=k, models=models, rows=rows)
+
+    def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
+        """Return the same for distinct tuples, by the place of the first row and the rows of each."""
+        return replace(self, rows=self.rows.united(first, weights))
+
+    def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:
+        """(classes,) whether the classes in which these tuples fall may be released."""
+        weights = self.rows.weights
+        fine: BoolArray = np.bincount(classes, None if weights is None else weights[tuples]) >= self.k
+        if not fine.any() or (self.rows.person is None and not self.models):
+            return fine
+        number = np.cumsum(fine) - 1
+        inside = np.flatnonzero(fine[classes])
+        groups = self.rows.taken(tuples[inside]).groups(number[classes[inside]])
+        fine[fine] = (groups.people >= self.k) & ~violations(self.models, groups)
+        return fine

@@ -1,0 +1,109 @@
+"""A plan, which decides everything of an anonymized table, so that it can be made again.
+
+It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
+result as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dpcore.anonymization.choices import Choices
+from dpcore.anonymization.coding import Coding
+from dpcore.anonymization.fulldomain.metrics import Metric
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.methods import FullDomain, Method
+from dpcore.anonymization.models import PrivacyModel
+from dpcore.errors import HierarchyError, UsageError, other_kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Choices):
+    """A plan for a table.
+
+    >>> from dpcore.anonymization import KAnonymity, suggest_hierarchy
+    >>> import pandas as pd
+    >>> plan = Plan(
+    ...     roles={"age": "quasi-identifier", "name": "identifier"},
+    ...     hierarchies={"age": suggest_hierarchy(pd.Series(range(100), name="age"))},
+    ...     models=(KAnonymity(k=5),),
+    ... )
+    >>> plan.quasi_identifiers, plan.method.kind, str(plan.models[0])
+    (('age',), 'full-domain', '5-anonymity')
+    >>> Plan.from_json(plan.to_json()) == plan
+    True
+
+    Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
+        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role, a limit
+        outside 0 to 1, or no model.
+    """
+
+    method: Method = field(default_factory=FullDomain)
+    """Its name is taken too."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.method, str):
+            object.__setattr__(self, "method", Method.of_kind(self.method)())
+        super().__post_init__()
+        for name in self.quasi_identifiers:
+            if name not in self.hierarchies and self.method.needs_hierarchies:
+                raise HierarchyError(
+                    "the quasi-identifier {column} has no hierarchy",
+                    remedy="take the suggested one, or give every value of the column a line",
+                    column=name,
+                )
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The method and the models, in words, as the ledger names a plan."""
+        return (self.method.kind, *map(str, self.models))
+
+    def to_json(self) -> str:
+        """Write the plan as JSON, which `from_json` reads back."""
+        return json.dumps(
+            {
+                "roles": dict(self.roles),
+                "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
+                "models": [{"model": model.kind} | vars(model) for model in self.models],
+                "limit": self.limit,
+                "metric": {"metric": self.metric.kind} | vars(self.metric),
+                "method": self.method.kind,
+                "suppressed": self.suppressed,
+                "person": self.person,
+                "household": self.household,
+                "subset": self.subset,
+                "node": None if self.node is None else dict(self.node),
+            }
+            | ({"gap": self.gap} if self.gap else {})
+            | ({"coded": {name: asdict(each) for name, each in self.coded.items()}} if self.coded else {})
+            | ({"randomized": dict(self.randomized)} if self.randomized else {})
+            | ({"pseudonym": self.pseudonym, "series": self.series} if self.pseudonym else {}),
+            indent=1,
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read what `to_json` wrote.
+
+        Raises: ParameterError when the text is no plan; the errors of a plan that breaks its rules.
+        """
+        try:
+            fields = json.loads(text)
+            hierarchies = {
+                name: Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
+                for name, levels in fields.pop("hierarchies").items()
+            }
+            models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
+            metric = _read(Metric, fields.pop("metric"), "metric")
+            coded = {name: Coding(**each) for name, each in fields.pop("coded", {}).items()}
+            return cls(hierarchies=hierarchies, models=models, metric=metric, coded=coded, **fields)
+        except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
+            raise other_kind() from error
+
+
+def _read(family: type[Any], fields: dict[str, Any], key: str) -> Any:
+    """Make a member of a family from its parameters and its kind."""
+    return family.of_kind(fields.pop(key))(**fields)

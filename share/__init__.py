@@ -1,1 +1,0 @@
-"""Pages for people who have a link, without a session and without rows."""

@@ -1,0 +1,198 @@
+"""Charts take aggregates only, and say in words and as a table what they draw."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.errors import DisclosureError
+from workbench.evaluate.charts import attacks, dots, scales, scores, several
+from workbench.report import charts
+from workbench.synthesize.charts import expected
+from workbench.ui.method_charts import against_epsilon
+
+HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "rows", "cell"]
+LABELS = [f"c{i}" for i in range(5)]
+VALUES = np.array([5.0, -1.0, 0.0, 30.0, 7.0])
+
+
+def frame(rows: int) -> pd.DataFrame:
+    return pd.DataFrame({"x": range(rows), "y": 1.0, "s": "a", "k": 1, "name": "n", "part": "p"})
+
+
+def made(name: str = "age") -> dict[str, charts.Chart]:
+    """One chart of each kind, about a column called `name`."""
+    figures = pd.DataFrame(
+        {"figure": ["pairs"], "release": [0.1], "another sample": [0.05], "independent columns": [0.2]}
+    )
+    rates = {"rate": 0.1, "low": 0.05, "high": 0.2, "attempts": 500}
+    swept = {"table": "t", "method": "m", "scenario": "s", "mean": 0.5, "low": 0.4, "high": 0.6, "epsilon": 1}
+    return {
+        "counts": charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name),
+        "several": several(
+            pd.DataFrame(
+                {"cell": [*LABELS, *LABELS], "of": ["a"] * 5 + ["b"] * 5, "rows": [*VALUES, *VALUES]}
+            ),
+            column=name,
+            y_title="rows",
+            shares=False,
+        ),
+        "dots": dots(
+            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}),
+            title=f"distance of {name}",
+        ),
+        "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
+        "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
+        "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
+        "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
+        "scales": scales(figures),
+        "scores": scores(
+            pd.DataFrame({"task": ["trees"], "of": ["release"], "mean": 0.8, "low": 0.7, "high": 0.9}),
+            title=f"accuracy of {name}",
+        ),
+        "attacks": attacks(pd.DataFrame([{"attack": "inference", "of": "control", **rates}])),
+        "against_epsilon": against_epsilon(pd.DataFrame([swept]), measure=f"accuracy of {name}").lines[0][0],
+    }
+
+
+def data_of(chart: charts.Chart) -> list[dict]:
+    """Every datum that the chart sends to the browser."""
+    spec = chart.spec.to_dict()
+    return [datum for rows in spec["datasets"].values() for datum in rows]
+
+
+@pytest.mark.parametrize("kind", made())
+def test_every_chart_has_words_a_table_and_data_of_aggregates(kind):
+    """Somebody who does not see the chart would get nothing."""
+    chart = made()[kind]
+    assert len(chart.alt) > 10
+    assert len(chart.table) > 0
+    assert 0 < len(data_of(chart)) <= charts.MAX_MARKS
+    drawn = json.dumps(data_of(chart))
+    assert all(str(value) in drawn for value in chart.table.select_dtypes("str").to_numpy().ravel())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", made())
+def test_any_column_name_can_be_drawn(kind, name):
+    """A column called "rows" or "a.b" would break its chart, or its table."""
+    chart = made(name)[kind]
+    assert chart.spec.to_dict()
+    assert not chart.table.columns.duplicated().any()
+
+
+def test_rows_of_a_table_are_refused():
+    """A chart of the private table would send every row to the browser."""
+    assert charts.lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
+    with pytest.raises(DisclosureError, match="at most 2000 marks"):
+        charts.lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
+    with pytest.raises(DisclosureError):
+        charts.counts([str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age")
+    many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
+    with pytest.raises(DisclosureError):
+        several(many, column="age", y_title="rows", shares=False)
+
+
+def test_every_chart_is_made_behind_the_guard():
+    """A new chart could forget the limit."""
+    rooms = Path(charts.__file__).parents[1].rglob("charts.py")
+    makers = [
+        each
+        for path in rooms
+        for each in ast.parse(path.read_text()).body
+        if isinstance(each, ast.FunctionDef) and getattr(each.returns, "id", "") == "Chart"
+    ]
+    assert len(makers) >= 14
+    for maker in makers:
+        calls = {
+            call.func.id
+            for call in ast.walk(maker)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        }
+        assert calls & {"drawing", "lines"}, maker.name  # lines are made behind it too
+
+
+def test_only_the_charts_module_draws():
+    """A page could draw a chart of rows past the guard."""
+    root = Path(charts.__file__).parents[2]
+    past_the_guard = (
+        "import altair",
+        "bar_chart(",
+        "line_chart(",
+        "area_chart(",
+        "scatter_chart(",
+        "vega_lite",
+    )
+    for path in [*(root / "pages").glob("*.py"), *(root / "workbench").rglob("*.py")]:
+        if path.name != "charts.py":
+            assert not [name for name in past_the_guard if name in path.read_text()], path
+
+
+def test_neighbors_are_folded_together():
+    """A folded chart would lose rows, or name other cells than it adds up."""
+    labels = charts.fold_labels([str(i) for i in range(450)])
+    values = charts.fold_table(np.ones(450))
+    assert (labels[1], len(labels), len(values), values.sum()) == ("3 …", 150, 150, 450)
+    assert charts.fold_labels(LABELS) == list(LABELS)
+    assert list(charts.fold_table(VALUES)) == list(VALUES)
+
+
+def test_two_way_folds_large_tables_without_losing_rows():
+    """A table of 300 x 300 cells would be refused, or counted wrongly."""
+    values = np.arange(90_000.0).reshape(300, 300)
+    names = [str(i) for i in range(300)]
+    chart = charts.two_way(values, names, names, ("a", "b"))
+    assert len(chart.table) <= 1600
+    assert chart.table.iloc[:, 2].sum() == pytest.approx(values.sum())
+
+
+def test_error_bars_where_there_is_noise():
+    """Noisy counts would look exact."""
+    chart = charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
+    assert {"rule", "bar"} == {layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]}
+    assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
+
+
+def test_meaning_does_not_rest_on_color_alone():
+    """Lines would be the same to whoever sees no colors."""
+    for kind in ("lines", "scales", "scores", "attacks", "against_epsilon"):
+        assert '"shape"' in json.dumps(made()[kind].spec.to_dict())
+
+
+def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
+    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had two scales."""
+    labels = [f"value {i}" for i in range(38)]
+    spec = charts.two_way(np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")).spec.to_dict()
+    assert spec["encoding"]["y"]["axis"]["labelOverlap"] is False
+    assert spec["height"] > 38 * 12
+    maps = [charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", end=0.6) for off in (0.1, 0.5)]
+    assert {each.spec.to_dict()["encoding"]["color"]["scale"]["domainMax"] for each in maps} == {0.6}
+
+
+def test_bars_say_their_value() -> None:
+    """A bar of length 0 said nothing, and nobody could read a bar without pointing at it."""
+    spec = charts.bars(["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars.").spec.to_dict()
+    words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
+    assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
+
+
+def test_tables_beside_charts_are_rounded() -> None:
+    """The table beside a chart said 301.1528 and 0.000000000000000004."""
+    frame = pd.DataFrame({"of": ["a"] * 5, "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan], "k": [5] * 5})
+    shown = charts.rounded(frame)
+    assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
+    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))["x"].tolist() == [0.0395, 12.3, 1.0]
+    assert shown["k"].tolist() == [5] * 5
+    assert np.isnan(shown["rows"].iloc[4])
+
+
+def test_what_a_mark_says_is_rounded() -> None:
+    """A loss of 0.03945980518 and a share of 96.376102% were read out."""
+    frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
+    told = {each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)}
+    assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}

@@ -1,0 +1,308 @@
+"""Kinds of columns as people read and write them: names, values in a few words, and fields to fill in."""
+
+import dataclasses
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from dpcore.errors import DpcoreError, ParameterError
+from dpcore.registry import Registered
+from dpcore.schema import Boolean, Categorical, Column, Date, Integer, Real
+from dpcore.schema.bounds import no_number
+from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.text import Text
+from workbench.language.messages import N_
+from workbench.language.wording import number, whole
+
+MOST_CATEGORIES = 12
+_BLANKS = re.compile(r"\s*+")
+_QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
+_PLAIN = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
+_CATEGORIES = {"categories": N_("categories, with | between")}
+_BOUNDS = {"low": N_("low"), "high": N_("high")}
+_STEP = {"step": N_("step, or cuts with commas between")}
+_UNREADABLE = {"other": N_("What is none counts as missing")}
+
+
+class ColumnForm(Registered, ABC):
+    """A kind of column on the pages; `kind` is that of the column.
+
+    Attributes:
+        title: the name of the kind, as a message.
+        fields: the facts that a person fills in, each with its label, as messages. Of "low", "high", "step",
+            "special" (texts), "categories" (a long text) and "other" (a tick).
+    """
+
+    title: ClassVar[str]
+    fields: ClassVar[Mapping[str, str]]
+
+    @classmethod
+    @abstractmethod
+    def cells(cls, column: Any) -> dict[str, Any]:
+        """Return the content of the fields for a column of this kind."""
+
+    @classmethod
+    @abstractmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the facts that the fields of a line declare, as arguments of the column.
+
+        Args:
+            line: text or tick of every field, and the name of the column under "column".
+
+        Raises: ParameterError for a field that is not understood.
+        """
+
+    @classmethod
+    def values(cls, column: Any) -> str:
+        """Return bounds or categories in a few words."""
+        labels = column.labels[: column.values_size]
+        more = f" … ({whole(len(labels))})" if len(labels) > MOST_CATEGORIES else ""
+        return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
+
+    @classmethod
+    def rounded(cls, column: Any) -> Column | None:
+        """Return the column between round bounds; None where it has no bounds.
+
+        Raises: DpcoreError where the round bounds are no valid declaration.
+        """
+        return None
+
+
+class CategoricalForm(ColumnForm):
+    """Named categories."""
+
+    kind = Categorical.kind
+    title = N_("categorical")
+    fields: ClassVar = {**_CATEGORIES, "other": N_("cell for other")}
+
+    @classmethod
+    def cells(cls, column: Categorical) -> dict[str, Any]:
+        return {"categories": join(map(str, column.categories)), "other": column.other}
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        return {"categories": split(line["categories"]), "other": bool(line["other"])}
+
+
+class _NumbersForm(ColumnForm):
+    """Numbers between bounds."""
+
+    fields: ClassVar = {**_BOUNDS, **_STEP, "special": N_("numbers with a cell of their own"), **_UNREADABLE}
+
+    @classmethod
+    def cells(cls, column: Integer | Real) -> dict[str, Any]:
+        return {
+            "low": _text(column.low),
+            "high": _text(column.high),
+            "step": ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width),
+            "special": ", ".join(map(_text, column.special)),
+            "other": column.unreadable_is_missing,
+        }
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        step = str(line["step"] or "").strip()
+        cells = "cuts" if "," in step else "bin_width"
+        return {
+            cells: cls._numbers(line, "step") if "," in step else cls._number(line, "step", step or "1"),
+            "low": cls._number(line, "low", _need(line, "low")),
+            "high": cls._number(line, "high", _need(line, "high")),
+            "special": cls._numbers(line, "special"),
+            "unreadable_is_missing": _unreadable(line),
+        }
+
+    @classmethod
+    def values(cls, column: Integer | Real) -> str:
+        special = map(number, column.special[:MOST_CATEGORIES])
+        return ", ".join([f"{number(column.low)} – {number(column.high)}", *special])
+
+    @classmethod
+    def _numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
+        """Return numbers with commas between."""
+        parts = str(line[fact] or "").split(",")
+        return tuple(cls._number(line, fact, part) for part in parts if part.strip())
+
+    @classmethod
+    def _number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise no_number(line["column"], fact, text) from None
+
+    @classmethod
+    def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
+        """Return a low and a high bound and a step.
+
+        Bounds are multiples of the round number that is at least half as large as the span.
+        """
+        span = column.high - column.low
+        unit = round_width(0.45 * span) if span else 1.0
+        low, high = math.floor(column.low / unit) * unit, math.ceil(column.high / unit) * unit
+        high = high if high > low else low + unit
+        one_cell = not column.cuts and (column.bin_width or 0) >= span
+        return low, high, high - low if one_cell else round_width((high - low) / TARGET_CELLS)
+
+
+class IntegerForm(_NumbersForm):
+    """Whole numbers."""
+
+    kind = Integer.kind
+    title = N_("integer")
+
+    @classmethod
+    def rounded(cls, column: Integer) -> Column | None:
+        low, high, width = cls._round_bounds(column)
+        return dataclasses.replace(column, low=int(low), high=int(high), bin_width=max(1, math.ceil(width)))
+
+    @classmethod
+    def _number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
+        value = super()._number(line, fact, text)
+        return int(value) if value.is_integer() else value
+
+
+class RealForm(_NumbersForm):
+    """Real numbers."""
+
+    kind = Real.kind
+    title = N_("real")
+
+    @classmethod
+    def rounded(cls, column: Real) -> Column | None:
+        low, high, width = cls._round_bounds(column)
+        step = None if column.cuts else float(f"{width:.12g}")
+        return dataclasses.replace(column, low=low, high=high, bin_width=step)
+
+
+class DateForm(ColumnForm):
+    """Days."""
+
+    kind = Date.kind
+    title = N_("date")
+    fields: ClassVar = {**_BOUNDS, **_STEP, **_UNREADABLE}
+
+    @classmethod
+    def cells(cls, column: Date) -> dict[str, Any]:
+        return {
+            "low": column.low,
+            "high": column.high,
+            "step": column.step,
+            "other": column.unreadable_is_missing,
+        }
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "low": _need(line, "low"),
+            "high": _need(line, "high"),
+            "step": str(line["step"] or "").strip() or "month",
+            "unreadable_is_missing": _unreadable(line),
+        }
+
+    @classmethod
+    def values(cls, column: Date) -> str:
+        return f"{column.low} – {column.high}"
+
+    @classmethod
+    def rounded(cls, column: Date) -> Column | None:
+        low, high = max(1, int(column.low[:4]) // 10 * 10), int(column.high[:4]) // 10 * 10 + 9
+        step = column.step if high - low < 20 else "year"
+        return dataclasses.replace(column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step)
+
+
+class BooleanForm(ColumnForm):
+    """True or false."""
+
+    kind = Boolean.kind
+    title = N_("boolean")
+    fields: ClassVar = _CATEGORIES
+
+    @classmethod
+    def cells(cls, column: Boolean) -> dict[str, Any]:
+        return {"categories": join((column.false_label, column.true_label))}
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        labels = split(line["categories"]) or ("False", "True")
+        if len(labels) != 2:
+            raise ParameterError(
+                "column {line!r} needs the two texts for false and true",
+                remedy="write them as False | True",
+                line=line["column"],
+            )
+        return {"false_label": labels[0], "true_label": labels[1]}
+
+
+def form_of(column: Column) -> type[ColumnForm]:
+    """Return the form of the kind of a column."""
+    return ColumnForm.of_kind(column.kind)
+
+
+def values_words(column: Column) -> str:
+    """Return bounds or categories in a few words."""
+    return form_of(column).values(column)
+
+
+def contents(column: Column) -> tuple[str, ...]:
+    """Return everything that the values of a column make public: every label, or bounds and steps."""
+    if isinstance(column, Categorical | Boolean):
+        return column.labels[: column.values_size]
+    cells = form_of(column).cells(column)
+    words = [f"{cells['low']} – {cells['high']}", cells["step"], cells.get("special", "")]
+    return tuple(str(word) for word in words if word)
+
+
+def rounded(column: Column) -> Column | None:
+    """Return the column between round bounds, which reveal little of its own; None where none fit."""
+    try:
+        return form_of(column).rounded(column)
+    except DpcoreError:
+        return None
+
+
+def join(parts: Iterable[str]) -> str:
+    """Return texts with " | " between; quoted where they hold the separator or blanks that count."""
+    return " | ".join(
+        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
+    )
+
+
+def split(text: Any) -> tuple[str, ...]:
+    """Return what `join` joined, or a person typed; blanks around a part and empty parts do not count.
+
+    In one pass: a file can fill a cell of the grid with megabytes of blanks.
+    """
+    rest = str(text or "")
+    parts, at = [], 0
+    while at < len(rest):
+        at = _BLANKS.match(rest, at).end()  # type: ignore[union-attr]
+        quoted = _QUOTED.match(rest, at)
+        if quoted is not None:
+            parts.append(quoted[1].replace('""', '"'))
+            at = quoted.end()
+            continue
+        end = rest.find("|", at)
+        end = len(rest) if end < 0 else end
+        bare = rest[at:end].rstrip()
+        if bare:
+            parts.append(bare)
+        at = end + 1
+    return tuple(parts)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _need(line: Mapping[str, Any], fact: str) -> str:
+    text = str(line[fact] or "").strip()
+    if not text:
+        raise ParameterError(
+            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=Text(fact)
+        )
+    return text
+
+
+def _unreadable(line: Mapping[str, Any]) -> bool:
+    return bool(line["other"]) and bool(line["missing"])

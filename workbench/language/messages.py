@@ -1,0 +1,211 @@
+"""The language of the interface: that of one session or request, looked up when a sentence is needed."""
+
+import contextlib
+import re
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import datetime
+from decimal import Decimal, localcontext
+from numbers import Real
+from typing import Any
+
+from babel.dates import format_date
+from babel.lists import format_list
+from babel.numbers import format_decimal
+
+from dpcore.errors import DpcoreError
+from dpcore.text import Text
+from workbench.language.catalogues import ENGLISH, catalogue, cldr, language_of
+
+_PERCENT = "\u202f%"
+"""After a number: a narrow blank at which no line ends, as in charts."""
+_WIDE = re.compile(r"(?<=[0-9}]) %")
+_NUMERAL = re.compile(r"(-?\d+(?:\.(\d+))?)(e.*)?")
+_SPEAKING: ContextVar[str] = ContextVar("speaking", default="")
+_of_tab: Callable[[], str] = str
+"""Return the language of the browser tab that runs this code; empty outside of any."""
+
+
+@contextlib.contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Speak a language outside of any tab, such as in the answer to a request."""
+    before = _SPEAKING.set(language)
+    try:
+        yield
+    finally:
+        _SPEAKING.reset(before)
+
+
+def set_language_of_tab(language: Callable[[], str]) -> None:
+    """Ask this function for the language wherever no request speaks one of its own."""
+    global _of_tab
+    _of_tab = language
+
+
+def code() -> str:
+    """Return the language of sentences as HTML names it."""
+    return language_of(_SPEAKING.get() or _of_tab()) or ENGLISH
+
+
+def digits(text: str, *, grouped: bool = False) -> str:
+    """Write a number with the signs of the language. Args: text: as Python writes it, ungrouped."""
+    if (number := _NUMERAL.fullmatch(text)) is None:  # such as inf
+        return text
+    value, decimals, power = number.groups("")
+    pattern = ("#,##0" if grouped else "0") + (decimals and "." + "0" * len(decimals))
+    with localcontext(prec=len(value) + 1):  # else 28 digits are the most
+        return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
+
+
+def percent_sign() -> str:
+    """Return the sign after hundredths, after a narrow blank where the language has one."""
+    wide = code() == ENGLISH or "\xa0" in str(cldr(code()).percent_formats[None].pattern)
+    return _PERCENT if wide else "%"
+
+
+def number_signs() -> dict[str, Any]:
+    """Return the signs of numbers as Vega takes them."""
+    signs = cldr(code()).number_symbols["latn"]
+    numbers = {"decimal": signs["decimal"], "thousands": signs["group"], "percent": percent_sign()}
+    return numbers | {"grouping": [3], "currency": ["", ""]}
+
+
+def day(moment: datetime | str) -> str:
+    """Write a day, such as 2026-11-23, 23.11.2026 or 2026年11月23日. Args: moment: as of `minute`."""
+    width: Any = "short" if code() == ENGLISH else "medium"
+    return format_date(datetime.fromisoformat(str(moment)), width, locale=cldr(code()))
+
+
+def minute(moment: datetime | str) -> str:
+    """Write a day and its hour and minute. Args: moment: UTC, also as the ledger writes it."""
+    return f"{day(moment)} {datetime.fromisoformat(str(moment)):%H:%M}"
+
+
+def join(names: Sequence[object]) -> str:
+    """Write a list as in a sentence: a, b and c."""
+    return format_list([str(name) for name in names], locale=cldr(code()))
+
+
+def named(name: str, text: object) -> str:
+    """Write a name, and what is said of it."""
+    return _("{name}: {text}").format(name=name, text=text)
+
+
+def commas(names: Iterable[object]) -> str:
+    """Write a list without an "and"."""
+    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))
+
+
+class Sentence(str):
+    """A message that writes the numbers among its fields as its language does."""
+
+    def format(self, *given: object, **fields: object) -> str:
+        """Fill in the fields."""
+        return _SENTENCES.vformat(self, given, fields)
+
+
+class _Sentences(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write one field as its template wants it."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return str(super().format_field(value, format_spec))
+        text, grouped = format(value, format_spec.replace(",", "")), "," in format_spec
+        number = digits(text.removesuffix("%"), grouped=grouped)
+        return number + percent_sign() if text.endswith("%") else number
+
+
+_SENTENCES = _Sentences()
+
+
+def _sentence(text: str) -> Sentence:
+    return Sentence(_WIDE.sub(lambda _match: percent_sign(), text))
+
+
+def _(message: str) -> str:
+    """Translate a message into the language of this session or request."""
+    return _sentence(catalogue(code()).gettext(message))
+
+
+def ngettext(one: str, many: str, number: int, **fields: object) -> str:
+    """Translate a message in the form that a number takes, and fill in its fields."""
+    return _plural(one, many, number).format(number=number, **fields)
+
+
+def _plural(one: str, many: str, number: int) -> str:
+    return _sentence(catalogue(code()).ngettext(one, many, number))
+
+
+def capital(message: str) -> str:
+    """Translate a message, and begin it with a capital letter, as labels do."""
+    return Sentence(_(message)[:1].upper() + _(message)[1:])
+
+
+def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
+    """Mark a message for the catalogues where it is written, to be translated where it is shown."""
+    return message
+
+
+def translated(messages: Mapping[str, str]) -> dict[str, str]:
+    """Translate a table of messages that were marked with `N_`."""
+    return {key: _(message) for key, message in messages.items()}
+
+
+def translate(text: str) -> str:
+    """Translate a sentence of the library into the language of this session or request."""
+    if not text or not isinstance(text, Text):
+        return text and _(text)
+    message = (
+        _plural(text.template, text.many, next(iter(text.fields.values()))) if text.many else _(text.template)
+    )
+    fields = {name: translate(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
+    return message.format(**fields)
+
+
+STORED = (
+    N_("add or remove one person (one row)"),
+    N_("add or remove one person (at most {rows} rows, declared and not checked)"),
+    N_("add or remove one person (one row, named by {column})"),
+    N_("add or remove one person (at most {rows} rows, named by {column})"),
+    N_("add or remove one person (one row, a number that was taken from the data, named by {column})"),
+    N_("add or remove one person (at most {rows} rows, a number that was taken from the data, named by {column})"),
+    N_("add or remove one person (one row, a number that was found privately for another epsilon of {epsilon}, named by {column})"),
+    N_("add or remove one person (at most {rows} rows, a number that was found privately for another epsilon of {epsilon}, named by {column})"),
+    N_("{k}-anonymity"),
+    N_("{k}-map"),
+    N_("({lowest}, {highest})-presence"),
+    N_("distinct {l}-diversity of {column}"),
+    N_("entropy {l}-diversity of {column}"),
+    N_("recursive ({c}, {l})-diversity of {column}"),
+    N_("{t}-closeness of {column} ({distance} distance)"),
+    N_("{beta}-likeness of {column}"),
+    N_("average risk of at most {most}"),
+)
+"""Units and models of guarantees, which are stored in English."""
+
+
+def stored(*texts: str) -> str:
+    """Translate units or models that a guarantee holds in English, by their templates."""
+    return "; ".join(map(_stored, texts))
+
+
+def _stored(text: str) -> str:
+    for template in STORED:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
+        if fields := re.fullmatch(pattern, text):
+            return _(template).format(**fields.groupdict())
+    return text
+
+
+def typed(number: str) -> float:
+    """Read a number as a person types it in the language of the page. Raises: ValueError."""
+    signs = number_signs()
+    plain = number.replace(signs["thousands"], "") if signs["decimal"] == "." or "," in number else number
+    return float(plain.replace(signs["decimal"], "."))
+
+
+def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
+    """Translate the problem and the remedy of an error into the language of this session or request."""
+    templates = error.problem_template, error.remedy_template
+    problem, remedy = (translate(Text(each, **error.details) if error.details else each) for each in templates)
+    return problem, remedy

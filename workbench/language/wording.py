@@ -1,0 +1,390 @@
+"""Words for people: errors, guarantees and terms as sentences. Every visible string goes through `_`."""
+
+import contextlib
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from fractions import Fraction
+
+from dpcore.accounting.ledger import Account, Balance
+from dpcore.accounting.loss import UNIT, epsilon_of
+from dpcore.errors import DpcoreError
+from dpcore.release import Guarantee
+from dpcore.schema import PrivacyUnit
+from dpcore.schema.schema import taken_facts
+from dpcore.synthesis import RowCount
+from dpcore.synthesis.statistics import Figure
+from workbench.language.messages import (
+    N_,
+    _,
+    commas,
+    digits,
+    join,
+    ngettext,
+    percent_sign,
+    problem_and_remedy,
+    stored,
+    translated,
+)
+
+SAMPLE_TITLES = {
+    "census": N_("Census"),
+    "hospital": N_("Hospital visits"),
+    "customers": N_("Customers"),
+    "patients": N_("Patients in China"),
+}
+SAMPLE_LINES = {
+    "hospital": N_("5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."),
+    "customers": N_("12,000 invented customers of a company: age, occupation, marital status. One row is one person."),
+    "patients": N_("2,000 invented patients in Chinese: names, resident ids, birth dates, postal codes, diagnoses. One row is one person."),
+}
+ROLE_WORDS = {
+    "identifier": N_("identifier"),
+    "quasi-identifier": N_("quasi-identifier"),
+    "sensitive": N_("sensitive"),
+    "insensitive": N_("insensitive"),
+}
+COUNTED_WORDS = {
+    "people": N_("people"),
+    "rows": N_("rows"),
+    "households": N_("households"),
+}
+"""Units of the size of a group, and so of what is protected."""
+UNITS = {
+    "epsilon": N_("epsilon"),
+    "rho": N_("rho"),
+}
+SURE = {
+    "presence": N_("Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."),
+    "presence, certain": N_("Someone who is 50 % sure that a person is in the table can become all but certain."),
+    "answer": N_("Someone who is 50 % sure of your answer can become at most {sure} % sure."),
+    "answer, certain": N_("Someone who is 50 % sure of your answer can become all but certain."),
+}
+FACTS = {
+    "low": N_("low"),
+    "high": N_("high"),
+    "categories": N_("categories"),
+    "special": N_("numbers with a cell of their own"),
+    "missing": N_("cell for missing"),
+    "missing_tokens": N_("means missing"),
+    "other": N_("cell for other"),
+    "kind": N_("kind"),
+    "cuts": N_("cuts"),
+    "bin_width": N_("step"),
+    "step": N_("step"),
+    "synonyms": N_("counts as"),
+    "unreadable_is_missing": N_("what cannot be read"),
+    "spellings": N_("joined spellings"),
+    "true_label": N_("text for true"),
+    "false_label": N_("text for false"),
+    "ordered": N_("order"),
+}
+USUAL_DELTA = "1e-9"
+"""Far below one in the number of people of any table here."""
+_PRINTED = ContextVar("printed", default=False)
+_MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
+_LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""Places without which Markdown makes no link of an address."""
+_JOINER = "\u2060"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
+
+
+def printable(text: object, *, at_most: int = 80) -> str:
+    """Remove signs that cannot be seen from a person's own text, such as those that turn its direction."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
+    return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
+
+
+def plain(text: object, *, at_most: int = 80) -> str:
+    """Escape a person's own text, such as a column name, so that Markdown shows it to the letter."""
+    return _MARKDOWN.sub(r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most)))
+
+
+def unmarked(text: str) -> str:
+    """Return a sentence with `plain` parts for a page that is no Markdown."""
+    return _MARKED.sub(r"\1", text).replace(_JOINER, "")
+
+
+def number(value: float) -> str:
+    """Write a number with the digits that mean something."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "∞"
+    if abs(value) >= 1000:
+        return whole(value)
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return digits(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def whole(value: float) -> str:
+    """Write a count of rows or people, which has no decimals, whatever noise has."""
+    return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
+
+
+def figure_words(figure: Figure) -> str:
+    """Write the value of a statistic; of a quantile, which is known to its cell, also the cell's bounds."""
+    low, high = figure.cell or (figure.value, figure.value)
+    if low == high:
+        return number(figure.value)
+    return _("{low} to {high}, middle {value}").format(
+        low=number(low), high=number(high), value=number(figure.value)
+    )
+
+
+def amount(units: int, account: Account) -> str:
+    """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see `spent_epsilon`."""
+    return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
+
+
+def rule_unit(account: Account) -> str:
+    """Return the unit in which an account is shown."""
+    if account.rule.pure:
+        return _("epsilon")
+    return _("epsilon at delta {delta:g}").format(delta=float(Fraction(delta_of(account))))
+
+
+def budget_line(balance: Balance, account: Account) -> str:
+    """Write what is spent, held and left."""
+    return _("{unit}: spent {spent} · held {held} · left {left}").format(
+        unit=rule_unit(account),
+        spent=number(spent_epsilon(balance.spent, account)),
+        held=number(spent_epsilon(balance.held, account)),
+        left=number(spent_epsilon(max(0, balance.left), account)),
+    )
+
+
+def rho_words(balance: Balance, account: Account) -> str:
+    """Write the same in rho, which adds up, for the tooltip; empty under pure epsilon."""
+    if account.rule.pure:
+        return ""
+    return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
+        spent=number(balance.spent / UNIT), held=number(balance.held / UNIT), left=number(balance.left / UNIT)
+    )
+
+
+def unit_words(unit: PrivacyUnit) -> str:
+    """Describe the privacy unit in a few words."""
+    if unit.id_column is None and unit.max_rows == 1:
+        return _("each row is one person")
+    rows = ngettext("{number} row", "{number} rows", unit.max_rows)
+    if unit.id_column is None:
+        return _("a person has at most {rows}, declared and not checked").format(rows=rows)
+    if unit.from_data:
+        rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
+    if unit.found:
+        epsilon = number(float(Fraction(unit.found)))
+        rows = _("{rows} (found privately, for epsilon {epsilon})").format(rows=rows, epsilon=epsilon)
+    return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
+
+
+def counted_words(unit: PrivacyUnit) -> str:
+    """Say what is left out where rows of a person beyond the largest number are not counted; else empty."""
+    return "" if unit.id_column is None else ngettext("Of each person at most 1 row was counted: these are people, not visits.", "Of each person at most {number} rows were counted: further rows of people who have more are left out.", unit.max_rows)
+
+
+def budget_words(account: Account) -> str:
+    """Write the whole promise of an account."""
+    return loss_words(account.promise)
+
+
+def loss_words(loss: Mapping[str, str]) -> str:
+    """Write a stated loss, from the texts of its exact numbers."""
+    numbers = {name: float(Fraction(text)) for name, text in loss.items()}
+    name = "epsilon" if "epsilon" in numbers else "rho"
+    delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
+    if delta:
+        return _("{name} {loss} with delta {delta:g}").format(
+            name=_(UNITS[name]), loss=number(numbers[name]), delta=delta
+        )
+    return _("{name} {loss}").format(name=_(UNITS[name]), loss=number(numbers[name]))
+
+
+def odds(epsilon: float, prior: float = 0.5) -> float:
+    """Return the largest chance that an attacker can come to assign to a person's being in the table.
+
+    From Bayes' rule with a likelihood ratio of at most e^epsilon. Source: Kasiviswanathan, Smith (2014).
+    """
+    return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
+
+
+def epsilon_words(epsilon: float) -> str:
+    """Explain an epsilon in one sentence."""
+    return _sure_words("presence", epsilon)
+
+
+def answer_words(epsilon: float) -> str:
+    """Explain an epsilon to a person who answers a question."""
+    return _sure_words("answer", epsilon)
+
+
+def _sure_words(of: str, epsilon: float) -> str:
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _(SURE[f"{of}, certain"])
+    return _(SURE[of]).format(sure=number(sure) if sure < 99 else digits(f"{sure:.2f}"))
+
+
+def answer_to(count: RowCount, counted: str = "") -> list[str]:
+    """Write an answer as sentences, the number first. Args: counted: noun of what was counted, else rows."""
+    rows = _("About {rows} {counted}.").format(rows=whole(count.value), counted=counted or _("rows"))
+    if not count.measured:
+        return [
+            rows,
+            _(
+                "This follows from the model: no table of these columns was measured. If they "
+                "are related otherwise, it is wrong, and no interval says by how much."
+            ),
+        ]
+    low, high = map(whole, (count.low, count.high))
+    return [
+        rows,
+        _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
+    ]
+
+
+def epsilon_verdict(epsilon: float) -> str:
+    """Judge the strength of the promise."""
+    if epsilon <= 1:
+        return _("A strong promise.")
+    if epsilon <= 4:
+        return _("A moderate promise, common in practice.")
+    if epsilon <= 10:
+        return _("A weak promise: think about who may see the result.")
+    return _("Close to no promise. Choose less if you can.")
+
+
+def delta_of(account: Account) -> str:
+    """Return the delta at which an account's losses in rho are shown as epsilon."""
+    return str(account.promise.get("delta", USUAL_DELTA))
+
+
+def spent_epsilon(units: int, account: Account) -> float:
+    """Convert units of the ledger to epsilon, at the account's delta under zCDP."""
+    if account.rule.pure:
+        return units / UNIT
+    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
+
+
+def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """Write what a release promises and what not; `shown` makes people's own texts harmless."""
+    sentences = [
+        _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss)),
+        _("Protects against learning whether one person is in the table: {unit}.").format(
+            unit=shown(stored(guarantee.unit), at_most=200)
+        ),
+    ]
+    if guarantee.stands_on:
+        sentences.append(
+            _("This includes {losses} of the earlier releases whose numbers this one carries on.").format(
+                losses=join([loss_words(loss) for loss in guarantee.stands_on])
+            )
+        )
+    if taken := taken_facts(guarantee.from_data, guarantee.found):
+        sentences.append(from_data_words(taken, shown=shown))
+    sentences += found_sentences(guarantee.found, shown=shown)
+    for source in dict.fromkeys(guarantee.known_from.values()):
+        columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
+        sentences.append(
+            _("Declared as known from outside ({source}): {columns}.").format(
+                source=shown(source, at_most=200), columns=columns
+            )
+        )
+    sentences += declared_words(guarantee, shown=shown)
+    sentences.append(_("Anything computed from this release alone is as safe as the release."))
+    return sentences
+
+
+def from_data_words(taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain) -> str:
+    """Write the sentence about facts, by column, that the data told of itself."""
+    columns = (f"{shown(name)} ({commas(map(fact_words, facts))})" for name, facts in taken.items())
+    words = _("Not covered, because it was taken from the data itself: {facts}.")
+    return words.format(facts="; ".join(columns))
+
+
+def fact_words(fact: str) -> str:
+    """Name a fact of a declaration."""
+    return translated(FACTS).get(fact, fact)
+
+
+def found_words(columns: Iterable[str], loss: Mapping[str, str], *, shown: Callable[..., str] = plain) -> str:
+    """Say of which columns the cells are found privately, and for what."""
+    words = _(
+        "Found privately, for another {loss}: the cells of {columns}. Only that they hold numbers, whole "
+        "ones or decimals, was read from the table."
+    )
+    return words.format(loss=loss_words(loss), columns=commas(shown(name) for name in columns))
+
+
+def found_sentences(found: Mapping[str, str], *, shown: Callable[..., str] = plain) -> list[str]:
+    """Say the same of the columns of a schema or guarantee, a sentence for each loss."""
+    return [
+        found_words([name for name, each in found.items() if each == loss], dict([loss.split()]), shown=shown)
+        for loss in dict.fromkeys(found.values())
+    ]
+
+
+def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """Write the sentence about a source whose rows cannot be checked; none for any other table."""
+    if not guarantee.declared_by:
+        return []
+    return [
+        _(
+            "Not checked by anybody: that each row of the source comes from one person. {name} declared it; "
+            "where it is not so, nothing of this promise holds."
+        ).format(name=shown(guarantee.declared_by, at_most=80))
+    ]
+
+
+def error_words(error: DpcoreError) -> tuple[str, str]:
+    """Return what happened and why, and what to do, for an error box."""
+    problem, remedy = problem_and_remedy(error)
+    return _sentence(problem), _sentence(remedy)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Write shares in whole percent, and no count of people from 1 to 10, in a file that is printed."""
+    before = _PRINTED.set(True)
+    try:
+        yield
+    finally:
+        _PRINTED.reset(before)
+
+
+def people_words(people: float) -> str:
+    """Write a count of people."""
+    return _("fewer than 11") if _PRINTED.get() and 1 <= people <= 10 else whole(people)
+
+
+def percent(share: float) -> str:
+    """Write a share with the digits that mean something; in whole percent in print."""
+    if _PRINTED.get() and not 0.99 < share < 1:
+        return _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
+    if 0 < share < 0.001:
+        return _("under 0.1 %")
+    if (0.99 if _PRINTED.get() else 0.995) <= share < 1:
+        return _("over 99 %")
+    if share == 0:
+        return f"0{percent_sign()}"
+    return digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
+
+
+def limit_words(limit: float) -> str:
+    """Write a share as it was chosen, 2 % and not 2.0 %."""
+    return digits(f"{100 * limit:g}") + percent_sign()
+
+
+def hundredths(value: float) -> str:
+    """Write a number of hundredths with its sign."""
+    return number(value) + percent_sign()
+
+
+def listed(names: Sequence[str], *, most: int = 8) -> str:
+    """Write people's own names as they are, the first ones of many."""
+    more = [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+    return join([*map(plain, names[:most]), *more])

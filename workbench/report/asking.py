@@ -1,0 +1,180 @@
+"""Questions to a release, from the form that a person filled in to the answer in words.
+
+Nothing here reads anything but the release; what is asked is free and leaves no trace.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from dpcore.errors import DpcoreError, LimitError, ParameterError
+from dpcore.release import Release
+from dpcore.schema import Column, IntervalColumn
+from dpcore.synthesis import askable, count_rows
+from dpcore.synthesis.release.row_count import Asked, needs_numbers
+from workbench.language.messages import _, commas, join, typed
+from workbench.language.wording import answer_to, error_words
+from workbench.language.wording import printable as shown
+from workbench.report.document import fragment
+from workbench.report.sentences import counted
+
+MAX_QUERY = 1_000
+"""Letters of a question in an address."""
+MAX_CHOICES = 60
+"""Categories that are offered as boxes; a column of more has a field to write one into."""
+MAX_OFFERED = 500
+MAX_STARTS = 12
+"""Bounds of a column that the short form offers."""
+FROM, BELOW, IS, SHORT = "from", "below", "is", "q"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnInputs:
+    """The inputs of one column in the form, as they were filled in.
+
+    Attributes:
+        number: of the column in the release, which names its inputs.
+        typed: numbers of the ticked boxes, or the text of a category.
+        ends: bounds of a range, as they were typed.
+    """
+
+    number: int
+    column: Column
+    typed: list[str]
+    ends: tuple[str, str]
+
+    @property
+    def name(self) -> str:
+        """Name of the column, for people."""
+        return shown(self.column.name, at_most=60)
+
+    @property
+    def bounds(self) -> list[str]:
+        """Bounds between which a range may lie, and none for categories."""
+        column = self.column
+        return [str(column.bounds[end]) for end in (0, -1)] if isinstance(column, IntervalColumn) else []
+
+    @property
+    def labels(self) -> list[str]:
+        """Categories that are offered."""
+        return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
+
+    @property
+    def boxes(self) -> bool:
+        """True where each category has a box."""
+        return len(self.labels) <= MAX_CHOICES
+
+    def condition(self) -> tuple[Asked, str] | None:
+        """Return the condition that these inputs say, and the same for people; None where they are empty.
+
+        Raises: ParameterError for a bound that is no number, and for a category that is not there.
+        """
+        column = self.column
+        if isinstance(column, IntervalColumn):
+            if not any(self.ends):
+                return None
+            usual = (column.bounds[0], column.bounds[-1])
+            low, high = (_bound(column, end or bound) for end, bound in zip(self.ends, usual, strict=True))
+            words = _("{column} from {low} to below {high}")
+            return (low, high), words.format(column=self.name, low=_said(low), high=_said(high))
+        if not self.typed:
+            return None
+        labels = self._chosen() if self.boxes else self.typed
+        words = _("{column}: {labels}")
+        return labels, words.format(column=self.name, labels=commas(map(shown, labels)))
+
+    @property
+    def starts(self) -> list[float | str]:
+        """Some bounds inside the range, for the short form."""
+        bounds = self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
+        return bounds[:: max(1, -(-len(bounds) // MAX_STARTS))]
+
+    def _chosen(self) -> list[str]:
+        numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
+        if any(not 0 <= each < len(self.column.labels) for each in numbers):
+            raise ParameterError(
+                "column {column!r} has no such category",
+                remedy="use the form on this page",
+                column=self.column.name,
+            )
+        return [self.column.labels[each] for each in numbers]
+
+
+def section(release: Release, query: str) -> str:
+    """Write the form as HTML, with the answer where the address holds a question.
+
+    Args:
+        release: the one that is queried.
+        query: the end of the address, as a browser sends a form.
+    """
+    inputs, where, words, problem, count, chosen = _inputs(release, {}), {}, [], None, None, [""]
+    try:
+        if given := _given(release, query):
+            chosen = given.pop(SHORT, [])
+            inputs = _inputs(release, given)
+            for each in inputs:
+                if condition := each.condition():
+                    where[each.column.name], sentence = condition
+                    words.append(sentence)
+            count = count_rows(release, where)
+    except DpcoreError as error:
+        problem = " ".join(error_words(error))
+    return fragment(
+        "questions.html",
+        fields=inputs,
+        chosen=[*chosen, "", ""][:2],
+        filled=not chosen,
+        answer=None if count is None else answer_to(count, counted(release)),
+        asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
+        problem=problem,
+        counted=counted(release),
+    )
+
+
+def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInputs]:
+    return [
+        ColumnInputs(
+            number=number,
+            column=release.schema.column(name),
+            typed=given.get(f"{IS}-{number}", []),
+            ends=(
+                "".join(given.get(f"{FROM}-{number}", [])[:1]),
+                "".join(given.get(f"{BELOW}-{number}", [])[:1]),
+            ),
+        )
+        for number, name in enumerate(askable(release))
+    ]
+
+
+def _given(release: Release, query: str) -> dict[str, list[str]]:
+    """Read what was filled in, by the names of inputs, with the conditions of the short form among them."""
+    if len(query) > MAX_QUERY:
+        raise LimitError("the question is too long", remedy="choose fewer categories")
+    given = {
+        name: [text for each in values if (text := each.strip())]
+        for name, values in parse_qs(query, keep_blank_values=True).items()
+    }
+    for condition in given.get(SHORT, []):
+        name, _sign, value = condition.partition("=")
+        given.setdefault(name, []).append(value)
+    ends = {f"{end}-{number}" for end in (FROM, BELOW) for number in range(len(askable(release)))}
+    known = ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+    if not set(given) <= known or any(len(values) > 1 for name, values in given.items() if name in ends):
+        raise ParameterError(
+            "the question names a column that this release does not have, or a bound twice",
+            remedy="use the form on this page",
+        )
+    return given
+
+
+def _said(bound: float | str) -> str:
+    return shown(f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound)
+
+
+def _bound(column: IntervalColumn, text: float | str) -> float | str:
+    if column.kind == "date" or not isinstance(text, str):
+        return text
+    try:
+        return typed(text) if len(text) < 40 else float("nan")
+    except ValueError:
+        raise needs_numbers(column) from None

@@ -1,0 +1,412 @@
+"""From aggregates to charts. Nothing here takes rows of a table, and a guard refuses them."""
+
+import dataclasses
+import html
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DisclosureError
+from dpcore.tables.answer import Answer
+from workbench.language.messages import N_, _, digits, number_signs, percent_sign, translated
+
+MAX_MARKS = 2_000
+FOLDED = 40
+ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
+SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
+HEADINGS = {
+    "cell": N_("cell"),
+    "rows": N_("rows"),
+    "low": N_("low"),
+    "high": N_("high"),
+    "first": N_("first column"),
+    "second": N_("second column"),
+    "error": N_("error"),
+    "of": N_("of"),
+    "share": N_("share"),
+    "k": N_("k"),
+    "limit": N_("suppressed, at most"),
+    "loss": N_("information loss"),
+    "levels": N_("levels"),
+    "suppressed rows": N_("suppressed rows"),
+    "suppressed people": N_("people with a suppressed row"),
+    "suppressed households": N_("households with a suppressed row"),
+    "group size": N_("size of the smallest group"),
+    "original": N_("original"),
+    "release": N_("release"),
+    "figure": N_("figure"),
+    "independent columns": N_("independent columns"),
+    "distance": N_("distance"),
+    "table": N_("table"),
+    "task": N_("learner"),
+    "mean": N_("mean"),
+    "runs": N_("splits"),
+    "attack": N_("attack"),
+    "rate": N_("rate"),
+    "attempts": N_("attempts"),
+    "method": N_("method"),
+    "scenario": N_("scenario"),
+    "epsilon": N_("epsilon"),
+    "another sample": N_("another sample"),
+    "place": N_("between perfect (0) and independent (1)"),
+    "value": N_("value"),
+    "half": N_("off by, in 95 of 100 cases"),
+    "from": N_("from"),
+    "to": N_("to"),
+    "protocol": N_("protocol"),
+    "people": N_("people"),
+    "answer": N_("answer"),
+    "true": N_("true"),
+    "reported": N_("reported"),
+    "corrected": N_("corrected"),
+    "as a distribution": N_("as a distribution"),
+    "way": N_("way"),
+    "off": N_("off by, in 95 of 100 cases"),
+}
+"""Headings for the fields of frames of aggregates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A chart, what it shows in words, and the same numbers as a table.
+
+    Attributes:
+        spec: an Altair chart.
+        alt: one or two sentences for people who do not see it.
+        table: the aggregates that were drawn, for the twin.
+    """
+
+    spec: Any
+    alt: str
+    table: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    """Charts that show parts of one table.
+
+    Attributes:
+        lines: those that stand beside each other.
+        legend: one for all of them, HTML of each entry.
+    """
+
+    lines: list[list[Chart]]
+    legend: list[str]
+
+
+def dot(color: str, words: str, *, bar: bool = False) -> str:
+    """Return an entry of a legend as HTML, a dot or a bar of a color with its name."""
+    size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
+    mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
+    return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
+
+
+def by(titles: Mapping[str, str]) -> str:
+    """Say what a chart shows. Args: titles: of the fields of its axis and of its figure, in this order."""
+    axis, figure = list(titles.values())[:2]
+    return _("{figure}, by {axis}").format(figure=figure, axis=axis)
+
+
+def drawing(frame: pd.DataFrame) -> Any:
+    """Return a chart base over aggregates.
+
+    Raises: DisclosureError for what could be rows.
+    """
+    if len(frame) > MAX_MARKS:
+        raise DisclosureError(
+            "a chart takes aggregates of at most {max_marks} marks",
+            remedy="aggregate first",
+            max_marks=MAX_MARKS,
+        )
+    import altair
+
+    altair.utils.schemapi.disable_debug_mode()  # a chart is checked when it is shown, not each part before
+    return altair, altair.Chart(frame)
+
+
+def readable(spec: Any, *, dark: bool) -> Any:
+    """Give the words of a chart a contrast of 4.5 or more, and its numbers the form of sentences."""
+    import altair
+
+    words = "#C9CED6" if dark else "#4A4F57"
+    spec.config = altair.Config(  # in place: `configure` would copy the whole chart
+        locale=altair.Locale(number=number_signs()),
+        axis=altair.AxisConfig(labelColor=words, titleColor=words),
+        legend=altair.LegendConfig(labelColor=words, titleColor=words),
+        text=altair.MarkConfig(color=words),
+        title=altair.TitleConfig(color=words, subtitleColor=words),
+    )
+    return spec
+
+
+def headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rename the fields of aggregates to headings for people."""
+    return frame.rename(columns=lambda name: translated(HEADINGS).get(name, name))
+
+
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """Round aggregates to the digits that mean something, as `wording.number` does."""
+    shown = frame.copy()
+    for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
+        values = frame[name].to_numpy()
+        size = np.log10(np.abs(values), out=np.zeros(len(values)), where=(values != 0) & np.isfinite(values))
+        places = np.clip(2 - np.floor(size), 0, 12)
+        shown[name] = np.round(values * 10**places) / 10**places
+    return shown
+
+
+def tips(*names: str, **formats: str) -> list[Any]:
+    """Return tooltips of a mark, for fields, and for fields with the format of their numbers."""
+    import altair
+
+    return [altair.Tooltip(f"{name}:N", title=translated(HEADINGS).get(name, name)) for name in names] + [
+        altair.Tooltip(f"{name}:Q", format=form, title=_(HEADINGS[name])) for name, form in formats.items()
+    ]
+
+
+def tips_of(frame: pd.DataFrame) -> list[Any]:
+    """Return tooltips for every field of a frame, with whole numbers grouped and others in three digits."""
+    import altair
+
+    formats = {"i": ",d", "f": ",.3~r"}
+    return [
+        altair.Tooltip(f"{name}:Q", format=formats[kind], title=translated(HEADINGS).get(name, name))
+        if (kind := frame[name].dtype.kind) in formats
+        else tips(name)[0]
+        for name in frame.columns
+    ]
+
+
+def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
+    """Return labels of at most `most` runs of neighboring cells."""
+    width = -(-len(labels) // most)
+    return list(labels) if width == 1 else [f"{label} …" for label in labels[::width]]
+
+
+def fold_table(table: Any, most: int = 200) -> Any:
+    """Add up the same runs of cells, at most `most` on each axis of a table."""
+    for axis, size in enumerate(np.shape(table)):
+        table = np.add.reduceat(table, np.arange(0, size, -(-size // most)), axis=axis)
+    return table
+
+
+def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[list[str], Answer]:
+    """Add up neighboring cells of one column until at most `most` are left."""
+    width = -(-len(labels) // most)
+    return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
+
+
+def counts(labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str) -> Chart:
+    """Bars of noisy counts with the interval of each, from `low` to `high`."""
+    frame = pd.DataFrame({"cell": list(labels), "rows": values, "low": low, "high": high})
+    altair, chart = drawing(frame)
+    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
+        x=x,
+        y=altair.Y("rows:Q", title=_("rows (noisy)")),
+        tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
+    )
+    reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
+    rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
+        x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2=altair.Y2("high:Q")
+    )
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(frame), column=column)
+    return Chart(spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame))
+
+
+def series_color(field: str, names: Sequence[str], colors: Sequence[str], **legend: Any) -> Any:
+    """Return the color of marks by a field with these values, with a legend above the chart."""
+    import altair
+
+    scale = altair.Scale(domain=list(names), range=list(colors[: len(names)]))
+    legend_above = altair.Legend(orient="top", **legend)
+    return altair.Color(f"{field}:N", title=None, sort=None, scale=scale, legend=legend_above)
+
+
+def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
+    """Return the color of a figure, from 0 in white to dark. Args: end: the darkest; None for the largest."""
+    import altair
+
+    most = altair.Undefined if end is None else end
+    scale = altair.Scale(scheme="blues", domainMin=0, domainMax=most)
+    return altair.Color(f"{field}:Q", title=title, scale=scale, **legend)
+
+
+def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
+    """Draw a square of pairwise errors, from 0 in white to dark.
+
+    Args: end: what is darkest, so that two maps can be compared; the largest error if not given.
+    """
+    order = list(names)
+    frame = pd.DataFrame(
+        [
+            {"first": a, "second": b, "error": float(matrix[i][j])}
+            for i, a in enumerate(order)
+            for j, b in enumerate(order)
+            if j < i and np.isfinite(matrix[i][j])
+        ],
+        columns=["first", "second", "error"],
+    )
+    altair, chart = drawing(frame)
+    spec = chart.mark_rect().encode(
+        x=names_axis(altair.X, "second", order),
+        y=names_axis(altair.Y, "first", order),
+        color=shade("error", title, end, legend=altair.Legend(orient="top", format="%")),
+        tooltip=tips("first", "second", error=".1%"),
+    )
+    alt = _("{title} of every pair of columns.").format(title=title)
+    if len(frame):
+        worst = frame.iloc[int(frame["error"].argmax())]
+        alt += " " + _("The largest is {error} for {a} and {b}.").format(
+            error=digits(f"{100 * worst['error']:.1f}") + percent_sign(), a=worst["first"], b=worst["second"]
+        )
+    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
+
+
+def two_way(
+    marginal_values: Any,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    names: tuple[str, str],
+    *,
+    ends: tuple[Any, Any] | None = None,
+    title: str = "",
+    end: float | None = None,
+) -> Chart:
+    """Draw a two-way table of counts as a grid of shades; large tables are folded first.
+
+    Args:
+        marginal_values: counts, one row per label of the first column.
+        row_labels: of the cells of the first column.
+        column_labels: of the cells of the second column.
+        names: of the two columns.
+        ends: low and high of the interval of every cell, for the table beside it; sums of them where cells
+            are folded.
+        title: what is counted; noisy rows if not given.
+        end: what is darkest, so that two tables can be compared; the largest count if not given.
+    """
+    rows, columns = fold_labels(row_labels, FOLDED), fold_labels(column_labels, FOLDED)
+    title = title or _("rows (noisy)")
+    frame = pd.DataFrame([(a, b) for a in rows for b in columns], columns=["first", "second"])
+    frame["rows"] = fold_table(marginal_values, FOLDED).ravel()
+    altair, chart = drawing(frame)
+    every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
+    spec = chart.mark_rect().encode(
+        x=altair.X("second:N", sort=None, title=names[1], axis=every),
+        y=altair.Y("first:N", sort=None, title=names[0], axis=every),
+        color=shade("rows", title, end),
+        tooltip=tips("first", "second", rows=",.1f"),
+    )
+    of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])  # no column can have this name
+    alt = _("{table}: darker is more.").format(table=of)
+    table = frame.set_axis([*names, of], axis="columns")
+    if ends is not None:
+        low, high = (fold_table(each, FOLDED).ravel() for each in ends)
+        table = table.assign(**{_("low"): low, _("high"): high})
+    return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
+
+
+def darkest(table: Any) -> float:
+    """Return the largest count of a table as `two_way` draws it."""
+    return float(fold_table(table, FOLDED).max())
+
+
+def lines(
+    frame: pd.DataFrame,
+    titles: Mapping[str, str],
+    *,
+    colors: Sequence[str] = (ORIGINAL, PRIVATE, SYNTHETIC, WARNING),
+    logarithmic: Collection[str] = (),
+    wide: bool = False,
+    points: bool = True,
+    at: float | None = None,
+) -> Chart:
+    """Draw one line per series over aggregates, in order of appearance, told by dashes as well as by color.
+
+    Args:
+        frame: aggregates, a line each.
+        titles: of the fields of x, y and series, in this order.
+        colors: of the series.
+        logarithmic: fields whose axis is.
+        wide: whether y goes from next to 0 to thousands, and small values have to be told apart.
+        points: whether values are marked; else they hold up to the next.
+        at: of x, where a rule is drawn.
+    """
+    altair, chart = drawing(frame)
+    x, y, series = titles
+    order = list(frame[series].unique())
+    legend = altair.Legend(orient="top", columns=1, labelLimit=400)
+
+    def scale(field: str) -> Any:
+        return altair.Scale(type="log" if field in logarithmic else "linear")
+
+    whole_axis = altair.Axis(tickMinStep=1) if (frame[x] % 1 == 0).all() else altair.Undefined
+    small = altair.Scale(type="symlog", constant=0.01)
+    ticks = altair.Axis(values=[0, 0.01, 0.1, 1, 10, 100, 1000, 10_000], format="~g")
+    spec = chart.mark_line(point=points, interpolate="linear" if points else "step").encode(
+        x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x), axis=whole_axis),
+        y=altair.Y(
+            f"{y}:Q",
+            title=titles[y],
+            scale=small if wide else scale(y),
+            axis=ticks if wide else altair.Undefined,
+        ),
+        color=series_color(series, order, colors, columns=1, labelLimit=400),
+        **{
+            name: channel(
+                f"{series}:N", title=None, sort=None, scale=altair.Scale(domain=order), legend=legend
+            )
+            for name, channel in (("strokeDash", altair.StrokeDash), ("shape", altair.Shape))
+        },
+        tooltip=[
+            altair.Tooltip(f"{series}:N", title=titles[series]),
+            *(altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g") for each in (x, y)),
+        ],
+    )
+    if at is not None:
+        rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(color=ERROR_BAR, strokeDash=[4, 4])
+        spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
+    table = frame.rename(columns=dict(titles))
+    return Chart(spec=spec.properties(height=300), alt=by(titles), table=table)
+
+
+def bars(
+    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
+) -> Chart:
+    """Shares as horizontal bars from 0 to 100 %, the largest first as given."""
+    frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
+    altair, chart = drawing(frame)
+    spec = chart.mark_bar(color=color, opacity=0.85).encode(
+        y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
+        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1])),
+        tooltip=tips("of", share=".2%"),
+    )
+    words = chart.mark_text(align="left", dx=4).encode(
+        y=altair.Y("of:N", sort=None), x=altair.X("share:Q"), text=altair.Text("share:Q", format=".1%")
+    )
+    return Chart(spec=altair.layer(spec, words, height={"step": 24}), alt=alt, table=headed(frame))
+
+
+def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be hit."""
+    drawn = bars(labels, shares, x_title=x_title, alt=alt)
+    altair, chart = drawing(pd.DataFrame({"of": list(labels)}))
+    clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
+    lines_of = (
+        chart.mark_bar(opacity=0)
+        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tips("of"))
+        .add_params(clicked)
+    )
+    return dataclasses.replace(drawn, spec=drawn.spec + lines_of)
+
+
+def names_axis(channel: Any, field: str, order: Sequence[str]) -> Any:
+    """Return an axis with every one of these column names, in this order."""
+    import altair
+
+    axis = altair.Axis(labelOverlap=False, labelLimit=140)
+    return channel(f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order)))

@@ -1,0 +1,133 @@
+"""Comparison of two releases: what differs by more than their noise, and what may still be chance.
+
+The tables themselves are a draw of chance: another year of the same kind would have had other counts. Where
+people come independently, the variance of a count is at most its mean times the largest number of rows of a
+person. Both errors are shown, and what is said of them holds together with all other sentences of the page.
+"""
+
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.release import Release
+from dpcore.tables.counts import half_width
+from workbench.language.messages import N_, _, join
+from workbench.language.wording import loss_words, printable, whole
+from workbench.report.document import Picture, TextTable
+from workbench.report.sentences import singles
+
+HEADINGS = {
+    "earlier": N_("earlier"),
+    "now": N_("now"),
+    "difference": N_("difference"),
+    "noise": N_("true difference"),
+    "chance": N_("with chance"),
+    "verdict": N_("so"),
+}
+VERDICTS = {
+    "2": N_("more, beyond noise and chance"),
+    "1": N_("beyond the noise, but it may be chance in a small year"),
+    "0": N_("cannot be told"),
+    "-1": N_("beyond the noise, but it may be chance in a small year"),
+    "-2": N_("fewer, beyond noise and chance"),
+}
+
+
+def columns(release: Release, earlier: Release) -> list[str]:
+    """Return the columns that can be compared. Raises: ParameterError where there is none."""
+    both = (release, earlier)
+    names = [
+        name
+        for name in singles(release)
+        if name in singles(earlier)
+        and len({each.schema.column(name).labels for each in both}) == 1
+        and all(each.answer((name,)).measured for each in both)
+    ]
+    if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
+        raise ParameterError(
+            "the two releases have no column with the same cells, counted for the same unit",
+            remedy="choose another release",
+        )
+    return names
+
+
+def difference(release: Release, earlier: Release, name: str, level: float) -> pd.DataFrame:
+    """Compare the counts of one column, cell by cell.
+
+    Args:
+        release: the later one.
+        earlier: the one before.
+        name: of the column.
+        level: chance with which all intervals hold together by noise, and again with chance added.
+    Returns: counts, their difference with both intervals, and the verdict: 2 for more than noise and chance
+        explain, 1 for more than noise, negative for fewer, 0 for neither.
+    """
+    each = 1 - (1 - level) / release.schema.column(name).size
+    answers = [one.answer((name,), level=each) for one in (release, earlier)]
+    now, before = answers
+    tables = [answer.table for answer in answers if answer.table is not None]
+    law = tables[0].noise if tables[0].noise == tables[1].noise else "max norm"
+    half = half_width(tables[0].variance + tables[1].variance, law, each, pooled=True)
+    measured, value = tables[0].values - tables[1].values, now.values - before.values
+    low, high = np.minimum(measured - half, value), np.maximum(measured + half, value)
+    rows = release.schema.unit.max_rows * np.maximum(now.high + before.high, 1.0)
+    chance = statistics.NormalDist().inv_cdf((1 + each) / 2) * np.sqrt(rows)
+    sure = 1 * (low > 0) + (low > chance) - 1 * (high < 0) - (high < -chance)
+    verdict = np.where(now.alone & before.alone, sure, 0)
+    counts = {"earlier": before.values, "now": now.values, "difference": value}
+    sides = {"low": low, "high": high, "low with chance": low - chance, "high with chance": high + chance}
+    return pd.DataFrame(counts | sides | {"verdict": verdict})
+
+
+def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:
+    """Return a table of a column, with a sentence over it. Args: as of `difference`."""
+    seen, column = difference(release, earlier, name, level), release.schema.column(name)
+    labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
+    sides = [
+        (_("more {cells}"), labels[seen["verdict"] == 2]),
+        (_("fewer {cells}"), labels[seen["verdict"] == -2]),
+    ]
+    said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
+    written = seen.map(whole)
+    shown = written[["earlier", "now", "difference"]].assign(
+        noise=written["low"].str.cat(written["high"], sep=" … "),
+        chance=written["low with chance"].str.cat(written["high with chance"], sep=" … "),
+        verdict=seen["verdict"].map(lambda each: _(VERDICTS[str(each)])),
+    )
+    shown.columns = pd.Index([_(HEADINGS[str(heading)]) for heading in shown])
+    shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
+    return Picture(
+        sentence=_("More than noise and chance explain: {cells}.").format(cells="; ".join(said))
+        if said
+        else _("No difference is larger than noise and chance together."),
+        title=_("{column}: now and earlier").format(column=printable(name, at_most=60)),
+        table=TextTable.of(shown),
+        folded=False,
+    )
+
+
+def loss(release: Release, earlier: Release) -> str:
+    """Say what a person in both tables loses to both; losses of different kinds are not added up.
+
+    With what finding cells and rows of a person cost. Cells of one loss were found by one search, as
+    `dp.open_with_cells` asks it.
+    """
+    added: dict[frozenset[str], dict[str, Fraction]] = {}
+    for paid in (*_paid_for(release), *_paid_for(earlier)):
+        total = added.setdefault(frozenset(paid), dict.fromkeys(paid, Fraction(0)))
+        for name, amount in paid.items():
+            total[name] += Fraction(amount)
+    losses = [{name: str(amount) for name, amount in total.items()} for total in added.values()]
+    return _("Whoever is in both tables loses {loss} to both releases together.").format(
+        loss=join([*map(loss_words, losses)])
+    )
+
+
+def _paid_for(release: Release) -> list[dict[str, str]]:
+    """Return every loss that was charged for what a release tells."""
+    guarantee, rows = release.guarantee, release.schema.unit.found
+    searches = [dict([found.split(" ", 1)]) for found in dict.fromkeys(guarantee.found.values())]
+    return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

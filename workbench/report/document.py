@@ -1,0 +1,191 @@
+"""Parts of a page about one result, as HTML without scripts or other requests."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from workbench.language.catalogues import languages
+from workbench.language.messages import N_, _, capital, code
+from workbench.language.wording import printable
+from workbench.report.drawing import Drawing
+
+HERE = Path(__file__).parent
+STYLE, SCRIPT = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js"))
+STYLE_DIGEST, SCRIPT_DIGEST = (
+    f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    for text in (STYLE, SCRIPT)
+)
+"""By which a content policy knows the style and the script of a page."""
+_QUESTIONS = "\x00"
+LABELS = {
+    "explore": N_("Explore"),
+    "counts": N_("counts with low and high"),
+    "datapackage": N_("what the files of counts hold, for programs"),
+    "rows": N_("drawn rows"),
+    "guarantee": N_("the guarantee"),
+    "release": N_("the release with its model, which this program opens"),
+}
+FILES = (
+    *("explore.html", "counts.csv", "counts.parquet", "counts.json", "datapackage.json"),
+    *("rows.csv", "rows.parquet", "guarantee.json", "release.json"),
+)
+"""The files that a page may offer."""
+Badge = Literal["private", "syntactic", "internal"]
+BADGES = {
+    "private": N_("differentially private"),
+    "syntactic": N_("syntactic, no epsilon"),
+    "internal": N_("internal: reads the original, do not publish"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """Texts in lines, for people.
+
+    Attributes:
+        note: what is left out of it, if anything.
+    """
+
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
+        """Return a frame of aggregates or of public rows as texts."""
+        return cls(
+            headings=tuple(map(printable, frame.columns)),
+            lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
+            note=note,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One message, in a sentence, a title, a drawing and a table.
+
+    Attributes:
+        sentence: what the drawing shows beyond doubt, if anything.
+    """
+
+    title: str
+    sentence: str = ""
+    drawing: Drawing | None = None
+    table: TextTable | None = None
+    folded: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """A file that the page offers."""
+
+    href: str
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A page, in the order in which it is read.
+
+    Attributes:
+        lead: the one sentence that everybody should read.
+        note: what the person who shares it wrote.
+        about: what it is and for whom it is protected.
+        boxes: title and sentences of what must not be overlooked.
+        promise: the guarantee, and what it does not cover.
+        reading: names of the explanations in `page.html` that it needs.
+        asks: whether questions can be asked.
+        citation: how to cite it.
+        preview: what a chat shows below the title of the link.
+        notice: the first line, of a file that is no longer in anybody's hands.
+    """
+
+    title: str
+    badge: Badge | None = None
+    badge_text: str = ""
+    lead: str = ""
+    note: str = ""
+    about: tuple[str, ...] = ()
+    boxes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    promise: tuple[str, ...] = ()
+    reading: frozenset[str] = frozenset()
+    downloads: tuple[Download, ...] = ()
+    asks: bool = False
+    citation: str = ""
+    preview: str = ""
+    notice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A document as HTML, up to the place of its questions and from there."""
+
+    before: str
+    after: str
+
+    def html(self, questions: str = "") -> str:
+        """Return the whole page.
+
+        Args: questions: HTML from `asking.section`.
+        """
+        return f"{self.before}{questions}{self.after}"
+
+
+def linked(names: Collection[str]) -> tuple[Download, ...]:
+    """Return the files as a page with its own address offers them."""
+    return tuple(Download(href=f"?file={name}", name=name, label=label(name)) for name in names)
+
+
+def label(name: str) -> str:
+    """Say what a file holds, and its format."""
+    what, _dot, ending = name.partition(".")
+    formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
+    return capital(_(LABELS[what])) + formats[ending]
+
+
+def page(document: Document, explore: str = "") -> Page:
+    """Put a document on its page. Args: explore: HTML from `explore.section`, with its script."""
+    text = fragment(
+        "page.html",
+        document=document,
+        badge=document.badge_text or (_(BADGES[document.badge]) if document.badge else ""),
+        style=STYLE,
+        style_digest=STYLE_DIGEST,
+        script_digest=SCRIPT_DIGEST,
+        script=SCRIPT,
+        explore=explore,
+        questions=_QUESTIONS,
+    )
+    before, _mark, after = text.partition(_QUESTIONS)
+    return Page(before=before, after=after)
+
+
+def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
+    """Fill in a template of a folder, and escape all fields."""
+    text: str = _templates(folder).get_template(name).render(language=code(), **fields)
+    return text
+
+
+@functools.cache
+def _templates(folder: Path) -> Any:
+    import jinja2
+
+    made = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FileSystemLoader(folder),
+    )
+    made.globals |= {"_": _, "languages": languages}
+    return made

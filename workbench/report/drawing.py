@@ -1,0 +1,169 @@
+"""Charts as SVG without scripts, in the colors of their page.
+
+Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390 pixels.
+"""
+
+import math
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from workbench.language.wording import number, printable, whole
+
+WIDTH = 360.0
+_LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 24.0, 170.0, 34.0
+_LINE, _BAR = 34.0, 11.0
+_LABEL, _TICK = 46, 10
+"""Letters of a label that has a line of its own, and of one of four that share a line."""
+_SHADES = 5
+Ends = Sequence[tuple[float, float]]
+
+
+class Drawing:
+    """Shapes on a plane of `WIDTH` by `height` units, which a template writes as SVG.
+
+    Args:
+        alt: the drawing in words.
+    """
+
+    def __init__(self, height: float, alt: str) -> None:
+        box = f"0 0 {WIDTH:g} {height:.1f}"
+        self._root = ElementTree.Element("svg", {"viewBox": box, "role": "img", "aria-label": alt})
+
+    def __html__(self) -> str:
+        return ElementTree.tostring(self._root, encoding="unicode")
+
+    def rect(self, kind: str, x: float, y: float, width: float, height: float, opacity: float = 1.0) -> None:
+        """Add a rectangle of a class of the page's style."""
+        shade = {"fill-opacity": f"{opacity:.3f}"} if opacity < 1 else {}
+        self._add("rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height)
+
+    def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+        """Add a line of a class of the page's style."""
+        self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
+
+    def text(self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0) -> None:
+        """Add a text that begins, ends or has its middle at a point, turned by so many degrees."""
+        turned = {"transform": f"rotate({turn:g} {x:.1f} {y:.1f})"} if turn else {}
+        self._add("text", {"text-anchor": anchor, **turned}, x=x, y=y).text = text
+
+    def _add(self, tag: str, fields: dict[str, str], **places: float) -> ElementTree.Element:
+        placed = {name: f"{place:.1f}" for name, place in places.items()}
+        return ElementTree.SubElement(self._root, tag, placed | fields)
+
+
+def lying_bars(labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str) -> Drawing:
+    """Draw one bar below the other, each with its whole label.
+
+    Args:
+        labels: of the bars.
+        values: of the bars, in `unit`.
+        ends: of the interval of every count; empty for none.
+        unit: what is counted, in a word.
+        alt: the drawing in words.
+    """
+    scale = (WIDTH - 64) / _largest(values, ends)
+    drawing = Drawing(len(labels) * _LINE + 4, alt)
+    drawing.text(WIDTH, 12, unit, "end")
+    for i, (label, value) in enumerate(zip(labels, values, strict=True)):
+        top = i * _LINE
+        drawing.text(0, top + 12, printable(label, at_most=_LABEL))
+        drawing.text(WIDTH, top + 26, whole(value), "end")
+        drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR)
+    for i, (low, high) in enumerate(ends):
+        middle = i * _LINE + 17 + _BAR / 2
+        drawing.line("error", scale * low, middle, scale * high, middle)
+        for end in (scale * low, scale * high):
+            drawing.line("error", end, middle - 4, end, middle + 4)
+    return drawing
+
+
+def upright_bars(
+    labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str, title: str
+) -> Drawing:
+    """Draw bars next to each other, for cells in an order, over an axis with a few labels.
+
+    Args:
+        labels: of the bars, of which four are shown.
+        values: of the bars, in `unit`.
+        ends: of the interval of every count; empty for none.
+        unit: what is counted, in a word.
+        alt: the drawing in words.
+        title: of the axis below the bars.
+    """
+    most = _largest(values, ends)
+    right, step = WIDTH - 4, (WIDTH - _LEFT - 4) / len(labels)
+    drawing = Drawing(_TOP + _HEIGHT + _FOOT + 4, alt)
+
+    def height_of(value: float) -> float:
+        return _TOP + _HEIGHT * (1 - min(1.0, max(0.0, value) / most))
+
+    drawing.text(0, 12, unit)
+    for tick in _ticks(most):
+        drawing.line("grid", _LEFT, height_of(tick), right, height_of(tick))
+        drawing.text(_LEFT - 5, height_of(tick) + 4, number(tick), "end")
+    for i, value in enumerate(values):
+        top = height_of(value)
+        drawing.rect("value", _LEFT + (i + 0.08) * step, top, step * 0.84, height_of(0) - top)
+    for i, (low, high) in enumerate(ends):
+        middle = _LEFT + (i + 0.5) * step
+        drawing.line("error", middle, height_of(low), middle, height_of(high))
+    last, foot = len(labels) - 1, _TOP + _HEIGHT + 15
+    drawing.text(_LEFT, foot, printable(labels[0], at_most=_TICK))
+    for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
+        drawing.text(_LEFT + (i + 0.5) * step, foot, printable(labels[i], at_most=_TICK), "middle")
+    if last:
+        drawing.text(right, foot, printable(labels[last], at_most=_TICK), "end")
+    drawing.text((_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle")
+    return drawing
+
+
+def grid(
+    values: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    names: Sequence[str],
+    unit: str,
+    alt: str,
+) -> Drawing:
+    """Draw a table of counts as shades of one color, the largest count in its full strength.
+
+    Args:
+        values: of the cells, in `unit`.
+        rows: labels of the rows.
+        columns: labels of the columns.
+        names: of what the rows are, and the columns.
+        unit: what is counted, in a word.
+        alt: the drawing in words.
+    """
+    left, letters = 96.0, max(min(14, len(label)) for label in columns)
+    most = _largest([value for line in values for value in line], ())
+    width, height = (WIDTH - left) / len(columns), max(16.0, min(26.0, 300 / len(rows)))
+    top = 44.0
+    bottom = top + len(rows) * height
+    drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
+    shade = (WIDTH - left) / 3 / _SHADES
+    for i in range(_SHADES + 1):
+        drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _SHADES)
+    drawing.text(left, 12, "0")
+    drawing.text(left + 20 + (_SHADES + 1) * shade, 12, f"{whole(most)} {unit}")
+    drawing.text(left - 6, top - 8, printable(names[0], at_most=14), "end")
+    drawing.text(left, top - 8, printable(names[1], at_most=36))
+    for i, (label, line) in enumerate(zip(rows, values, strict=True)):
+        for j, value in enumerate(line):
+            drawing.rect("cell", left + j * width, top + i * height, width, height, max(0.0, value) / most)
+        drawing.text(left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end")
+    for j, label in enumerate(columns):
+        drawing.text(left + (j + 0.5) * width + 4, bottom + 6, printable(label, at_most=14), "end", turn=-90)
+    return drawing
+
+
+def _largest(values: Sequence[float], ends: Ends) -> float:
+    return max([1e-9, *values, *(high for _low, high in ends)])
+
+
+def _ticks(most: float) -> list[float]:
+    """Round numbers from 0 up to `most`, three to six of them."""
+    power = 10.0 ** math.floor(math.log10(most))
+    step = next(step for step in (power / 5, power / 2, power, 2 * power) if most / step <= 5)
+    return [step * i for i in range(int(most / step) + 1)]

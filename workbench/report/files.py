@@ -1,0 +1,38 @@
+"""Names of downloads: the data set, what it is, its epsilon, and the day."""
+
+import re
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from dpcore.release import Release
+from workbench.language.wording import number
+
+_SIGNS = re.compile(r"[^\w.]+")
+
+
+def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str = "") -> str:
+    """Return a file name such as "adult_histogram-age_epsilon-0.5_2026-11-21.csv".
+
+    Args:
+        name: of the data set; an ending of its file goes.
+        what: such as "histogram age".
+        ending: of the file, without a dot.
+        detail: such as "epsilon 0.5".
+        day: in ISO order; today if not given.
+    """
+    stem = re.sub(r"\.(csv|tsv|txt|data|parquet|xls[xm]?|ods|z?sav|dta|sas7bdat|deid)$", "", name, flags=re.I)
+    day = day or datetime.now(UTC).date().isoformat()
+    parts = [_plain(part) for part in (stem, what, detail, day)]
+    return "_".join(part for part in parts if part) + f".{ending}"
+
+
+def release_file(name: str, release: Release, what: str, ending: str) -> str:
+    """Name a file made from a release of the data set called `name`."""
+    loss = release.guarantee.loss
+    unit = "epsilon" if "epsilon" in loss else "rho"
+    detail = f"{unit} {number(float(Fraction(loss[unit])))}" if unit in loss else ""
+    return file_name(name, what, ending, detail=detail, day=release.created[:10])
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub("-", text).strip("-.")[:40]

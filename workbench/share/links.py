@@ -1,0 +1,191 @@
+"""Page behind a link, with the files of one release and answers to questions about it.
+
+Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
+database. Nothing here sees a row or a line of the ledger: what it reads was released before.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from workbench.language.messages import N_, _, code
+from workbench.report import asking, downloads, of_release, of_table
+from workbench.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
+from workbench.report.explore import PAGE
+from workbench.report.files import file_name, release_file
+from workbench.server.web import who
+from workbench.server.web.headers import POLICY
+from workbench.share.answers import Limiter, headers_with, limited
+from workbench.store.links.shares import SharedPage, Shares
+from workbench.store.links.surveys import links_work
+
+MAX_ANSWER = 20_000_000
+"""Bytes of a file behind a link."""
+CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
+_FILE, _LANGUAGE = "file=", re.compile("(^|&)lang=[^&]*")
+NOTICES = {
+    "gone": N_("This link does not work"),
+    "busy": N_("Try again in a minute"),
+    "large": N_("This file is too large for a link"),
+}
+REASONS = {
+    "gone": N_("It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to you as somebody who signs in here, sign in first and open it again. Else ask the sender for a new one."),
+    "busy": N_("The server is too busy, or cannot look anything up just now. The link stays as it is."),
+    "large": N_("Ask the sender of the link for the file itself."),
+}
+Value = TypeVar("Value")
+STYLED = f"style-src {STYLE_DIGEST}; form-action 'self'"
+"""Policy of a page without a script."""
+SCRIPTED = f"{STYLED}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
+"""Policy of a page with one script, which makes no HTML or scripts of texts."""
+
+
+class Cache:
+    """Cache of the pages and files that were requested last, up to a number and a size."""
+
+    def __init__(self, most: int, size: int) -> None:
+        self._most, self._size = most, size
+        self._values: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, ...], make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
+        """Return the value of a key, made now where it is not in the cache."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key][0]  # type: ignore[return-value]
+        value = make()
+        with self._lock:
+            self._values[key] = (value, size(value))
+            sizes = [each for _value, each in self._values.values()]
+            while len(sizes) > self._most or sum(sizes) > self._size:
+                self._values.popitem(last=False)
+                sizes.pop(0)
+        return value
+
+
+class Links:
+    """Answers to requests, with caches of pages and files of links that work."""
+
+    def __init__(self, shares: Shares) -> None:
+        self._shares = shares
+        self._pages = Cache(CACHED_PAGES, CACHED_BYTES)
+        self._files = Cache(CACHED_PAGES, CACHED_BYTES)
+        self._makers = threading.Semaphore(2)
+
+    def answer(self, token: str, query: str, address: str | None) -> Response:
+        """Return the page of a link, with a question's answer, or one of its files. Raises: LedgerError.
+
+        Args: address: of whoever signed in.
+        """
+        share = self._shares.open(token, address)
+        if share is None:
+            return HTMLResponse(notice("gone"), 404)
+        ready = self._pages.get((share, code()), lambda: self._ready(share), lambda ready: ready.size)
+        if query.startswith(_FILE):
+            return self._file(share, ready, query.removeprefix(_FILE))
+        self._shares.count(share)
+        return HTMLResponse(ready.page.html(ready.questions(query)))
+
+    def _ready(self, share: str) -> ReadyPage:
+        with self._makers:
+            return ready_page(self._shares.shown(share))
+
+    def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
+        if name not in {each.name for each in ready.document.downloads}:
+            return HTMLResponse(notice("gone"), 404)
+
+        def make() -> bytes:
+            with self._makers:
+                return ready.content(name)
+
+        data = self._files.get((share, name, code()), make, len)
+        if len(data) > MAX_ANSWER:
+            return HTMLResponse(notice("large"), 413)
+        if name == PAGE:
+            return HTMLResponse(data, headers={POLICY: headers_with(SCRIPTED)[POLICY]})
+        return Response(
+            data,
+            media_type=downloads.TYPES[name.rpartition(".")[2]],
+            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadyPage:
+    """A shared result, ready to answer.
+
+    Attributes:
+        questions: from the end of an address to the form with its answer.
+        content: from the name of a file to its bytes.
+        saved_as: from the name of a file to the name under which it is saved.
+        size: about how many bytes it holds.
+    """
+
+    document: Document
+    page: Page
+    questions: Callable[[str], str]
+    content: Callable[[str], bytes]
+    saved_as: Callable[[str], str]
+    size: int
+
+
+def ready_page(shown: SharedPage) -> ReadyPage:
+    """Read what was shared, and make its page."""
+    seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
+    table = shown.syntactic()
+    if table is not None:
+        document = of_table.document(*table, **seen)
+        content = functools.partial(of_table.content, *table[:2])
+        saved_as = functools.partial(file_name, shown.title)
+    else:
+        release, earlier, pictures = shown.releases()
+        document = of_release.document(release, earlier=earlier, pictures=pictures, **seen)
+        content = functools.partial(of_release.content, release, document)
+        saved_as = functools.partial(release_file, shown.title, release)
+    return ReadyPage(
+        document=document,
+        page=page(document),
+        questions=functools.partial(asking.section, release) if document.asks else lambda _: "",
+        content=content,
+        saved_as=lambda name: saved_as(*name.rsplit(".", 1)),
+        size=2 * len(shown.text),
+    )
+
+
+def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
+    """Return the route of all links; from now on they work.
+
+    Args:
+        shares: those of the server.
+        per_minute: pages, answers and files that one address may ask for.
+    """
+    links, limiter = Links(shares), Limiter(per_minute)
+
+    async def show(request: Request) -> Response:
+        token, query = request.path_params["token"], _LANGUAGE.sub("", request.url.query)
+        return await run_in_threadpool(links.answer, token, query, who.address(request))
+
+    links_work.set()
+    endpoint = limited(show, limiter, headers_with(STYLED), lambda: notice("busy"))
+    return [Route("/share/{token:path}", endpoint, methods=["GET"])]
+
+
+def notice(name: str) -> str:
+    """Return the page of a link that does not work, cannot be looked up just now, or has too large a file.
+
+    Args: name: "gone", whatever the reason, "busy" or "large".
+    """
+    return page(Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))).html()

@@ -1,0 +1,95 @@
+"""The two keys of a ledger, of which one seals its lines and the other digests rows.
+
+The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and stays in the processes
+of the server. The key of rows is drawn with the database and lies there, masked by the sealing key: another
+sealing key leaves all digests of rows, and what is filed under them, as they are. A ledger that began before
+version 4 digested rows under the sealing key of that day, which stays its key of rows.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import uuid
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from dpcore.errors import LedgerError
+from workbench.store.database.connections import make_folder
+from workbench.store.database.tables import about
+from workbench.store.settings import Settings
+
+KEY, NEW_KEY = "ledger.key", "ledger.key.new"
+
+
+def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
+    """Return what the database keeps of both keys, a check of them and the key of rows under a mask."""
+    check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
+    return {"key_check": check, "row_key": _masked(key, rows).hex()}
+
+
+def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
+    """Return the sealing key that this database belongs to, and its key of rows.
+
+    Raises: LedgerError where the key is missing or another.
+    """
+    row = connection.execute(sa.select(about)).one()
+    for key in [settings.key] if settings.key else _keys_in(settings.data_dir):
+        rows = _masked(key, bytes.fromhex(row.row_key))
+        if hmac.compare_digest(row.key_check, key_fields(key, rows)["key_check"]):
+            if not rows:  # a ledger of before version 4
+                rows = key
+                connection.execute(sa.update(about).values(**key_fields(key, rows)))
+            return key, rows
+    raise _wrong_key()
+
+
+def _wrong_key() -> LedgerError:
+    return LedgerError(
+        "the key of this ledger is missing, or is another",
+        remedy="restore ledger.key in the data directory, or WORKBENCH_KEY, with which it was made",
+    )
+
+
+def new_key(path: Path) -> bytes:
+    """Make a key in a new file that only its owner reads."""
+    key = secrets.token_bytes(32)
+    make_folder(path.parent)
+    draft = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(key.hex())
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return key
+
+
+def settle_key(folder: Path, key: bytes) -> None:
+    """Let a key on its way become `ledger.key`, once the database is sealed under it."""
+    try:
+        if bytes.fromhex((folder / NEW_KEY).read_text(encoding="ascii")) == key:
+            (folder / NEW_KEY).replace(folder / KEY)
+    except FileNotFoundError:
+        return  # settled before, by this start or another one
+
+
+def _masked(key: bytes, rows: bytes) -> bytes:
+    """Put the mask of a sealing key on the key of rows, or take it off again."""
+    mask = hmac.new(key, b"mask of the key of rows", hashlib.sha256).digest()
+    return bytes(one ^ other for one, other in zip(rows, mask, strict=False))
+
+
+def _keys_in(folder: Path) -> list[bytes]:
+    """Return the key in `ledger.key`, and the unfinished one of a start or new seal that was broken off."""
+    keys = []
+    for name in (KEY, NEW_KEY, KEY):  # another start may settle it between two looks
+        try:
+            keys.append(bytes.fromhex((folder / name).read_text(encoding="ascii")))
+        except FileNotFoundError:
+            continue
+        except ValueError:
+            raise _wrong_key() from None
+    if not keys:
+        raise _wrong_key()
+    return keys

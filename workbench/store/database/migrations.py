@@ -1,0 +1,27 @@
+"""Migrations from each version of the database to the next, in plain SQL that never changes.
+
+`tables` says how the newest version is; `migrations.toml` says how an older one becomes it, in words that
+SQLite and PostgreSQL share. A migration that was delivered is not edited: the next one follows it.
+tests/workbench/store/versions holds a database of each version, as the program of its day left it.
+"""
+
+import tomllib
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from workbench.store.database.tables import about
+
+_STATEMENTS: dict[int, tuple[str, ...]] = {
+    int(version): tuple(statements)
+    for version, statements in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+}
+VERSION = max(_STATEMENTS) + 1
+
+
+def bring_forward(connection: sa.Connection, version: int) -> None:
+    """Lead a database of an older version to the newest, within the transaction of the connection."""
+    for each in range(version, VERSION):
+        for statement in _STATEMENTS[each]:
+            connection.exec_driver_sql(statement)
+        connection.execute(sa.update(about).values(version=each + 1))

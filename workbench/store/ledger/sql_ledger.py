@@ -1,0 +1,388 @@
+"""The durable ledger, with the promises of `MemoryLedger` in a database."""
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.accounting.chain import TAIL, check_chain, check_head, check_tail, digest_of, head_of, walk
+from dpcore.accounting.ledger import (
+    NOTHING,
+    Account,
+    Charge,
+    Line,
+    Standing,
+    State,
+    altered,
+    check_reserve,
+    check_same,
+    no_account,
+    open_content,
+)
+from dpcore.errors import LedgerCorrupt, LedgerError
+from workbench.store.database.connections import insert_if_new
+from workbench.store.database.store import Store
+from workbench.store.database.tables import accounts, lines, releases, running
+from workbench.store.database.witness import Seen, check_seen
+from workbench.store.ledger.leases import Leases
+from workbench.store.ledger.rows import (
+    PRESUMED,
+    account_of,
+    account_row,
+    all_lines,
+    charge_to_end,
+    check_unused,
+    is_seen,
+    last_line,
+    line_fields,
+    line_of,
+    release_text,
+    release_texts,
+)
+
+_log = logging.getLogger("workbench.work")
+_KEPT = 50
+"""Ends of paid runs, with their releases, that are kept while the database cannot take them."""
+_AT_HAND = 64
+"""Data sets whose lines are kept, those read last, so that only new ones are read."""
+
+
+class SqlLedger:
+    """A ledger that all processes share. Check and append are one transaction, for each method."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._leases = Leases(store)
+        self._kept: dict[tuple[str, str], tuple[State, dict[str, Any], str | None]] = {}
+        self._known: dict[str, tuple[Line, ...]] = {}
+        self._lock = threading.Lock()
+        self._storing = threading.Lock()
+        self._upgrade()
+
+    @property
+    def key(self) -> bytes:
+        return self._store.row_key
+
+    def datasets(self) -> list[str]:
+        """All data sets that have an account, or had one that was seen."""
+        with self._store.reading() as connection:
+            accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+        return sorted({*accounted, *self._store.witness.datasets()})
+
+    def last_used(self) -> dict[str, str]:
+        """Return when the last line of each account was written."""
+        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(lines.c.dataset)
+        of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
+        with self._store.reading() as connection:
+            rows = connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).all()
+        return {row.dataset: row.at for row in rows}
+
+    def noted(self, request_id: str) -> Iterator[Line]:
+        """Yield the note of this id of each account that has one."""
+        query = sa.select(lines).where(lines.c.request_id == request_id, lines.c.state == "outside")
+        with self._store.reading() as connection:
+            yield from map(line_of, connection.execution_options(yield_per=50).execute(query))
+
+    def open(self, account: Account, by: str = "") -> Account:
+        stored = self.account(account.dataset)
+        if stored is not None:
+            self.verify(account.dataset)
+            return check_same(stored, account)
+        line = None
+        with self._store.writing() as connection:
+            standing = Standing(account=account)
+            insert_if_new(
+                connection,
+                accounts,
+                dataset=account.dataset,
+                rule=account.rule.value,
+                units=account.units,
+                threshold_units=account.threshold_units,
+                promise=json.dumps(account.promise),
+                unit=json.dumps(account.unit),
+                head="",
+                standing=standing.to_json(),
+            )
+            row = account_row(connection, account.dataset, lock=True)
+            if row is not None and not row.head:  # filed just now, and not by another tab
+                content = open_content(account, by, self._store.witness.forgotten(account.dataset))
+                line = self._append(connection, standing, None, "", "opened", NOTHING, content)
+        self._saw(line)
+        with self._reading(account.dataset) as (connection, seen):
+            return check_same(self._checked(connection, account.dataset, seen)[0].account, account)
+
+    def account(self, dataset: str) -> Account | None:
+        with self._reading(dataset) as (connection, seen):
+            if account_row(connection, dataset) is None:
+                check_seen(seen is None)
+                return None
+            return self._checked(connection, dataset, seen)[0].account
+
+    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        with self._store.writing() as connection:
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
+            check_unused(connection, dataset, request_id)
+            since = max(0, last.number + 1 - TAIL)
+            check_tail(self._store.key, all_lines(connection, dataset, since=since))
+            check_reserve(standing, charge)
+            after = standing.after("reserved", charge)
+            line = self._append(connection, after, last, request_id, "reserved", charge, content)
+            self._leases.take(connection, dataset, request_id)
+        self._leases.keep(dataset, request_id)
+        self._saw(line)
+
+    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        sealed = {**content, "release": digest_of(release)}
+        self._end_or_keep(dataset, request_id, "committed", sealed, release)
+
+    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self._end_or_keep(dataset, request_id, "failed", content, None)
+
+    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        with self._store.writing() as connection:
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
+            check_unused(connection, dataset, request_id)
+            line = self._append(connection, standing, last, request_id, "outside", NOTHING, content)
+        self._saw(line)
+
+    def standing(self, dataset: str) -> Standing:
+        self.store_kept()
+        with self._reading(dataset) as (connection, seen):
+            return self._checked(connection, dataset, seen)[0]
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        self.store_kept()
+        with self._lock:
+            known = self._known.pop(dataset, ())
+        with self._store.reading() as connection:
+            chain = all_lines(connection, dataset, since=known[-1].number if known else 0)
+            if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
+                known, chain = (), all_lines(connection, dataset)
+        chain = (*known[:-1], *chain)
+        with self._lock:
+            self._known[dataset] = chain
+            if len(self._known) > _AT_HAND:
+                del self._known[next(iter(self._known))]
+        return chain
+
+    def release(self, dataset: str, request_id: str) -> str | None:
+        self.store_kept()
+        with self._store.reading() as connection:
+            return release_text(connection, dataset, request_id)
+
+    def verify(self, dataset: str) -> None:
+        with self._reading(dataset) as (connection, seen):
+            standing, last = self._checked(connection, dataset, seen)
+            row = account_row(connection, dataset)
+            stored = release_texts(connection, dataset)
+            check_chain(self._store.key, standing, all_lines(connection, dataset), stored, row.head)
+        self._store.witness.note(dataset, last.number, last.digest)
+
+    def is_kept(self, request_id: str) -> bool:
+        """Return whether the release of a paid run waits for the database."""
+        return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
+
+    def kept(self, dataset: str) -> dict[str, str]:
+        """Return the releases of paid runs on a data set that wait for the database, by request id."""
+        ends = list(self._kept.items())
+        return {request_id: end[2] for (own, request_id), end in ends if own == dataset and end[2]}
+
+    def store_kept(self) -> None:
+        """Store the ends of paid runs that the database could not take before, if it takes them now.
+
+        One is kept until its line says that it was committed or failed for good, so also while an older copy
+        lies in the place of the newest. Where another page tries just now, nobody waits for it: the database
+        may take long to refuse.
+        """
+        if not self._kept or not self._storing.acquire(blocking=False):
+            return
+        try:
+            for (dataset, request_id), (state, content, release) in list(self._kept.items()):
+                try:
+                    self._end(dataset, request_id, state, content, release)
+                except LedgerError as error:
+                    if isinstance(error.__cause__, Exception):
+                        return
+                    if isinstance(error, LedgerCorrupt) or not self._has_ended(dataset, request_id):
+                        continue
+                del self._kept[dataset, request_id]
+        finally:
+            self._storing.release()
+
+    def end_dead(self) -> int:
+        """End runs of processes that are gone as failed, with their charges, and return how many ended."""
+        ended = 0
+        for dataset, request_id in self._leases.run_out():
+            try:
+                self.fail(dataset, request_id, PRESUMED)
+                ended += 1
+            except LedgerError:
+                continue  # ended by another server, or altered: then every use of the account says so
+        if ended:
+            _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
+        return ended
+
+    def accept(self, dataset: str) -> None:
+        """Go on with an older copy that was put back on purpose; a line says how many were forgotten.
+
+        Where the account is gone, the line that opens it again says so.
+        Raises: LedgerCorrupt when the copy is not whole in itself.
+        """
+        with self._reading(dataset) as (connection, seen):
+            row = account_row(connection, dataset)
+            last = last_line(connection, dataset)
+            known = not (seen and last) or is_seen(connection, self._store.key, last, seen)
+        if row is None or last is None:
+            self._store.witness.forget(dataset)
+            return
+        self._store.witness.accept(dataset, last.number, last.digest)
+        self.verify(dataset)
+        if seen is not None and not known:
+            forgotten = max(0, seen[0] - last.number)
+            self.note(
+                dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
+            )
+
+    def _end_or_keep(
+        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
+    ) -> None:
+        try:
+            self._end(dataset, request_id, state, content, release)
+        except LedgerError as error:
+            if not isinstance(error, LedgerCorrupt) and not isinstance(error.__cause__, Exception):
+                raise  # the request was refused, not by the database
+            with self._lock:
+                room = len(self._kept) < _KEPT
+                if room:
+                    self._kept[dataset, request_id] = (state, content, release)
+            if release is None:
+                raise
+            kind = LedgerCorrupt if isinstance(error, LedgerCorrupt) else LedgerError
+            raise kind(
+                "the release was paid and computed, but could not be stored yet: {problem}"
+                if room
+                else "the release was paid and computed, but is lost, as too many wait already: {problem}",
+                remedy="it is kept in memory and stored once the database takes it; do not stop the server"
+                if room
+                else "its charge stays; mend the database before the next release",
+                problem=error.problem,
+            ) from error
+
+    def _has_ended(self, dataset: str, request_id: str) -> bool:
+        """Return whether the line of a request says that it was committed, or failed for good.
+
+        One that was presumed to have failed may still come to its end.
+        """
+        with self._store.reading() as connection:
+            own = [line for line in all_lines(connection, dataset) if line.request_id == request_id]
+        return any(
+            line.state == "committed" or (line.state == "failed" and line.content != PRESUMED) for line in own
+        )
+
+    def _end(
+        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
+    ) -> None:
+        with self._store.writing() as connection:
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
+            if release is not None and release_text(connection, dataset, request_id) == release:
+                return  # the answer to the first time was lost
+            charge = charge_to_end(connection, self._store.key, dataset, request_id)
+            if charge == NOTHING and state == "failed":
+                return  # as was presumed
+            after = standing.after(state, charge)
+            line = self._append(connection, after, last, request_id, state, NOTHING, content)
+            if release is not None:
+                connection.execute(
+                    sa.insert(releases).values(dataset=dataset, request_id=request_id, text=release)
+                )
+            done = (running.c.dataset == dataset) & (running.c.request_id == request_id)
+            connection.execute(sa.delete(running).where(done))
+        self._leases.give_up(dataset, request_id)
+        self._saw(line)
+
+    def _append(
+        self,
+        connection: sa.Connection,
+        standing: Standing,
+        last: Line | None,
+        request_id: str,
+        state: State,
+        charge: Charge,
+        content: dict[str, Any],
+    ) -> Line:
+        dataset = standing.account.dataset
+        line = Line.sealed(
+            self._store.key,
+            previous=last,
+            dataset=dataset,
+            request_id=request_id,
+            state=state,
+            charge=charge,
+            content=content,
+            standing=standing.digest,
+        )
+        connection.execute(sa.insert(lines).values(**line_fields(line)))
+        connection.execute(
+            sa.update(accounts)
+            .where(accounts.c.dataset == dataset)
+            .values(head=head_of(self._store.key, line), standing=standing.to_json())
+        )
+        return line
+
+    def _saw(self, line: Line | None) -> None:
+        if line is not None:
+            self._store.witness.note(line.dataset, line.number, line.digest)
+            _log.info(
+                "account %s line %d: %s, request %s, %d units",
+                line.dataset[:8],
+                line.number,
+                line.state,
+                line.request_id[:8],
+                line.charge.units,
+            )
+
+    @contextmanager
+    def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
+        """Begin a transaction, and yield what was seen before it, without lines that others add meanwhile."""
+        seen = self._store.witness.last(dataset)
+        with self._store.reading() as connection:
+            yield connection, seen
+
+    def _checked(
+        self, connection: sa.Connection, dataset: str, seen: Seen, *, lock: bool = False
+    ) -> tuple[Standing, Line]:
+        """Return the standing and the last line, checked against seals and witness in constant time."""
+        row = account_row(connection, dataset, lock=lock)
+        if row is None:
+            check_seen(seen is None)
+            raise no_account()
+        standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
+        check_head(self._store.key, last, row.head, standing)
+        assert last is not None
+        if account_of(row) != standing.account:
+            raise altered()
+        if seen is not None:
+            check_seen(is_seen(connection, self._store.key, last, seen))
+        return standing, last
+
+    def _upgrade(self) -> None:
+        """Bring accounts of version 1 to standings that are sealed; those that were altered stay shut."""
+        with self._store.reading() as connection:
+            unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
+            old = connection.execute(unsealed).scalars().all()
+        for dataset in old:
+            with self._store.writing() as connection:
+                row, last = account_row(connection, dataset, lock=True), last_line(connection, dataset)
+                stored = release_texts(connection, dataset)
+                try:
+                    now = walk(
+                        self._store.key, account_of(row), all_lines(connection, dataset), stored, row.head
+                    )
+                except LedgerCorrupt:
+                    continue
+                content = {"kind": "totals sealed"}
+                self._append(connection, now, last, "version 2", "outside", NOTHING, content)

@@ -1,0 +1,69 @@
+"""Tables on file that a new table is similar to, which may be about the same people."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpcore.accounting.ledger import Ledger, Line
+from dpcore.errors import RequestConflict
+from dpcore.tables.sketch import Likeness, Seen, Sketch
+from dpcore.text import Text
+from workbench.store.people.personal import PersonalLedger
+
+_LINE = "likeness"  # request id of the line that keeps the sketch of a table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A table on file that a new one looks like.
+
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in one of the two only; None where columns differ.
+        columns: how many columns have the same content.
+    """
+
+    dataset: str
+    name: str
+    day: str
+    rows: int | None
+    columns: int
+
+    def sentence(self, name: str) -> Text:
+        """Return the warning before such a table is opened. Args: name: of the other one, for the page."""
+        if self.rows is None:
+            how = Text("columns with the same content: {columns}", columns=self.columns)
+        else:
+            how = Text("about {rows:,} rows are in one of the two tables only", rows=self.rows)
+        return Text(
+            "This looks like {name} of {day}: {how}. That table has a budget of its own. If both are about "
+            "the same people, what they lose is the sum of both budgets.",
+            name=name,
+            day=self.day,
+            how=how,
+        )
+
+
+def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
+    """Find the table on file that this one is most similar to, or None where there is none."""
+    seen = Seen.of(frame, ledger.key)
+    candidates: list[Alike] = []
+    for line in ledger.noted(_LINE):
+        likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
+        if likeness is not None:
+            candidates.append(_alike(line, likeness))
+    return min(candidates, key=lambda each: len(frame) if each.rows is None else each.rows, default=None)
+
+
+def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]) -> None:
+    """Keep the sketch of a table that was opened for the first time, with the answer that was given."""
+    content = {"sketch": Seen.of(frame, ledger.key).sketch.to_dict(), "name": name, **answer}
+    try:
+        ledger.note(dataset, _LINE, content)
+    except RequestConflict:
+        return  # kept when it was opened first
+
+
+def _alike(line: Line, likeness: Likeness) -> Alike:
+    name, day = line.content["name"], line.at[:10]
+    return Alike(dataset=line.dataset, name=name, day=day, rows=likeness.rows, columns=likeness.columns)

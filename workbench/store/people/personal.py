@@ -1,0 +1,229 @@
+"""The ledger of one person, with their data sets only, in which every line names its writer."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
+from dpcore.accounting.loss import loss_from
+from dpcore.accounting.own import own_ledger
+from dpcore.errors import LedgerError, long_text
+from dpcore.schema.source import Source
+from dpcore.tables.digests import fingerprint
+from workbench.store.ledger.datasets import is_declaration, public_name, without_facts
+from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people.owners import Owner, Owners
+from workbench.store.people.roles import Person, with_role
+from workbench.store.policy import read_policy
+
+MAX_NAME = 120
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PersonalLedger:
+    """A ledger whose data sets are those that a person may see; a steward's own may be spent on.
+
+    Attributes:
+        ledger: of all persons.
+        owners: of its data sets.
+        person: who uses it.
+        still: returns that person as of now; None once the role was taken away. Called before reading.
+        opener: under whose key tables are recognized: the person's own, or that of whoever opened a table
+            that was handed on; "" is the key of the ledger itself.
+        visitor: a browser that nobody signed in with; its samples have budgets of their own.
+    """
+
+    ledger: SqlLedger
+    owners: Owners
+    person: Person
+    still: Callable[[], Person | None]
+    opener: str
+    visitor: str = ""
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (self.person.address, self.visitor) if self.visitor else (self.person.address,)
+
+    @property
+    def key(self) -> bytes:
+        return own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+
+    def under(self, opener: str) -> PersonalLedger:
+        """Return the same ledger, with tables recognized by another key."""
+        return replace(self, opener=opener)
+
+    def for_samples(self) -> PersonalLedger:
+        """Return the same ledger, in which a sample's budget is this person's, or this browser's, alone."""
+        return self.under(self._names[-1])
+
+    def of(self, dataset: str) -> PersonalLedger:
+        """Return the same ledger under the key by which a data set on file is recognized."""
+        opener = self._owned().get(dataset)
+        return self if opener is None else self.under(opener)
+
+    def handed(self) -> list[PersonalLedger]:
+        """Return the same ledger under each key of a table that was handed to this person."""
+        openers = {*self._owned().values()} - {*self._names}
+        return [self.under(opener) for opener in sorted(openers)]
+
+    def filed(self, table: pd.DataFrame | Source, known: str = "") -> tuple[str, PersonalLedger]:
+        """Return the account of a table, which may not exist yet, and the ledger under the key for it.
+
+        Args:
+            table: the rows, or a connected source.
+            known: the table's fingerprint under this ledger's key, where it was taken before.
+        """
+        if isinstance(table, Source):
+            dataset = source_dataset(table.name)
+            return dataset, self.of(dataset)
+        for ledger in self.handed():
+            other = fingerprint(table, ledger.key)
+            if ledger.is_mine(other):
+                return other, ledger
+        return known or fingerprint(table, self.key), self
+
+    def datasets(self) -> list[str]:
+        """Return the data sets that this person may see, the one used last first."""
+        used = self.ledger.last_used()
+        mine = sorted({*self._owned(), *self._shown()})
+        return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
+
+    def noted(self, request_id: str) -> Iterator[Line]:
+        """Yield the note of this id of each of the person's own data sets that has one."""
+        mine = self._owned()
+        return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
+
+    def open(self, account: Account) -> Account:
+        self._check_role()
+        if self.ledger.account(account.dataset) is None:
+            read_policy().check_budget(loss_from(account.promise))
+            steward = self.opener if self.opener in self._names else self.person.address
+            self.owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
+        if not self.is_mine(account.dataset):  # also while whoever was first has a claim and no account yet
+            raise _not_yours()
+        return self.ledger.open(account, by=self.person.address)
+
+    def account(self, dataset: str) -> Account | None:
+        account = self.ledger.account(dataset)
+        if account is not None:
+            self._check_seen(dataset)
+        return account
+
+    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        self.check_mine(dataset)
+        self.ledger.reserve(dataset, request_id, charge, self._signed(content))
+
+    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        self.ledger.commit(dataset, request_id, self._signed(content), release)
+
+    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self.ledger.fail(dataset, request_id, self._signed(content))
+
+    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self.check_mine(dataset)
+        self.ledger.note(dataset, request_id, self._signed(content))
+
+    def standing(self, dataset: str) -> Standing:
+        self._check_seen(dataset)
+        return self.ledger.standing(dataset)
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
+        mine = self.is_mine(dataset)
+        self._check(dataset, mine or dataset in self._shown())
+        lines = self.ledger.lines(dataset)
+        if not lines or mine:
+            return lines
+        name = public_name(lines)
+        return tuple(
+            without_facts(each, name) for each in lines if each.state != "outside" or is_declaration(each)
+        )
+
+    def release(self, dataset: str, request_id: str) -> str | None:
+        self._check_seen(dataset)
+        return self.ledger.release(dataset, request_id)
+
+    def verify(self, dataset: str) -> None:
+        self._check_seen(dataset)
+        self.ledger.verify(dataset)
+
+    def is_mine(self, dataset: str) -> bool:
+        """Return whether this person may spend on a data set."""
+        return self.person.role == "steward" and self.owners.of(dataset).steward in self._names
+
+    def viewers(self, dataset: str) -> list[str]:
+        """Return the other people who may see the releases of a data set."""
+        self._check_mine(dataset)
+        return self.owners.viewers(dataset)
+
+    def show(self, dataset: str, address: str, name: str) -> None:
+        """Let somebody see the releases of a data set, and note it in the ledger.
+
+        Args: name: of the data set, for all who do not have the table; may not be empty.
+        Raises: ParameterError for somebody without a role.
+        """
+        address, name = with_role(address), name.strip()
+        if not 0 < len(name) <= MAX_NAME:
+            raise long_text(MAX_NAME)
+        self._note_people(dataset, {"shown to": address, "shown as": name})
+        self.owners.show(dataset, address)
+
+    def hide(self, dataset: str, address: str) -> None:
+        """Let somebody see them no longer, and note it in the ledger."""
+        self._note_people(dataset, {"hidden from": address})
+        self.owners.hide(dataset, address)
+
+    def hand(self, dataset: str, address: str) -> None:
+        """Give a data set to another steward for good, and note it in the ledger.
+
+        Raises: ParameterError for somebody who is no steward.
+        """
+        address = with_role(address, "steward")
+        self._note_people(dataset, {"handed to": address})
+        self.owners.hand(dataset, address)
+
+    def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
+        self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
+
+    def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
+        return {**content, "by": self.person.address} if self.person.address else content
+
+    def _owned(self) -> dict[str, str]:
+        return self.owners.owned(*self._names) if self.person.role == "steward" else {}
+
+    def _shown(self) -> list[str]:
+        return self.owners.shown(self.person.address) if self.person.address else []
+
+    def _check_role(self) -> None:
+        now = self.still()
+        if now is None or now.role != "steward":
+            raise LedgerError(
+                "you may not open data or spend here; nothing was read", remedy="ask whoever runs this server"
+            )
+
+    def check_mine(self, dataset: str) -> None:
+        """Refuse an action that is its steward's alone. Raises: LedgerError."""
+        self._check_role()
+        self._check_mine(dataset)
+
+    def _check_mine(self, dataset: str) -> None:
+        self._check(dataset, self.is_mine(dataset))
+
+    def _check_seen(self, dataset: str) -> None:
+        self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
+
+    def _check(self, dataset: str, allowed: bool) -> None:
+        if not allowed and self.ledger.account(dataset) is not None:
+            raise _not_yours()
+
+
+def _not_yours() -> LedgerError:
+    return LedgerError(
+        "this data set is not yours, or was handed to somebody else",
+        remedy="ask its steward to show it to you",
+    )
